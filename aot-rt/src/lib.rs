@@ -1,0 +1,2 @@
+//! Runtime.
+#![no_std]
