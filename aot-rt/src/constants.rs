@@ -1,0 +1,45 @@
+//! The constants of a model: one aligned blob, read as typed arrays.
+#![expect(unsafe_code, reason = "the blob's bytes are cast to element types")]
+
+use crate::Element;
+
+/// Weights, biases and tables of a model, little-endian, aligned to 16 bytes.
+#[repr(C, align(16))]
+pub struct Constants<const BYTES: usize>([u8; BYTES]);
+
+impl<const BYTES: usize> Constants<BYTES> {
+    /// Takes the blob, normally `*include_bytes!(..)` or `*b"..."`.
+    #[must_use]
+    pub const fn new(bytes: [u8; BYTES]) -> Self {
+        Self(bytes)
+    }
+
+    /// `LEN` elements from byte `OFFSET` on.
+    ///
+    /// Does not compile when they are out of bounds or misaligned.
+    #[inline(always)]
+    #[must_use]
+    pub const fn get<T: Element, const OFFSET: usize, const LEN: usize>(&self) -> &[T; LEN] {
+        const {
+            let size = T::DTYPE.size();
+            assert!(OFFSET <= BYTES && LEN <= (BYTES - OFFSET) / size, "a constant is out of bounds");
+            assert!(OFFSET.is_multiple_of(size), "a constant is misaligned");
+        }
+        // SAFETY: in bounds and aligned as just proved (the blob is aligned to
+        // 16), and `Element` admits every bit pattern.
+        unsafe { &*self.0.as_ptr().add(OFFSET).cast() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_are_read_little_endian() {
+        static BLOB: Constants<8> = Constants::new([1, 0, 0, 0, 0, 0, 128, 63]);
+        assert_eq!(BLOB.get::<i32, 0, 1>(), &[1]);
+        assert_eq!(BLOB.get::<f32, 4, 1>(), &[1.0]);
+        assert_eq!(BLOB.get::<i8, 6, 2>(), &[-128, 63]);
+    }
+}

@@ -1,0 +1,68 @@
+//! Element types of tensors.
+
+/// Type of a tensor's elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum DType {
+    /// Signed 8-bit integer.
+    I8,
+    /// Unsigned 8-bit integer.
+    U8,
+    /// Signed 16-bit integer.
+    I16,
+    /// Signed 32-bit integer.
+    I32,
+    /// Signed 64-bit integer.
+    I64,
+    /// IEEE 754 single precision.
+    F32,
+}
+
+impl DType {
+    /// Bytes of one element, which is also its alignment.
+    #[must_use]
+    pub const fn size(self) -> usize {
+        match self {
+            Self::I8 | Self::U8 => 1,
+            Self::I16 => 2,
+            Self::I32 | Self::F32 => 4,
+            Self::I64 => 8,
+        }
+    }
+
+    /// Name of the Rust type: `"i8"`, `"f32"`, ….
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::I8 => "i8",
+            Self::U8 => "u8",
+            Self::I16 => "i16",
+            Self::I32 => "i32",
+            Self::I64 => "i64",
+            Self::F32 => "f32",
+        }
+    }
+}
+
+/// A Rust type that can be an element of a tensor.
+///
+/// # Safety
+///
+/// Every bit pattern is a value, there is no padding, and size and alignment
+/// are `DTYPE.size()` or less.
+#[expect(unsafe_code, reason = "regions are cast to slices of this type")]
+pub unsafe trait Element: Copy + 'static {
+    /// The type's tag.
+    const DTYPE: DType;
+}
+
+macro_rules! element {
+    ($($ty:ty => $dtype:ident),*) => {$(
+        // SAFETY: a primitive number of that size; all bit patterns are values.
+        #[expect(unsafe_code, reason = "primitive numbers meet the contract")]
+        unsafe impl Element for $ty {
+            const DTYPE: DType = DType::$dtype;
+        }
+    )*};
+}
+
+element!(i8 => I8, u8 => U8, i16 => I16, i32 => I32, i64 => I64, f32 => F32);

@@ -1,0 +1,189 @@
+//! Kernels: the arithmetic of the operators, each written once.
+//!
+//! A kernel takes its parameters through [`Params`](crate::Params), so that
+//! generated code can specialise it for constant extents while the evaluator, the
+//! VM and `optimize = "size"` share one instance. Activations are NHWC.
+//!
+//! Kernels are total: they neither panic nor allocate. Slices whose length is not
+//! what the parameters say leave the output unwritten from there on; the compiler
+//! proves the lengths, and debug builds assert them.
+
+use crate::params::kernel_params;
+use crate::{Access, DType, Fields, Operand, OperandError};
+
+mod fully_connected;
+
+pub use fully_connected::{FullyConnectedF32, FullyConnectedI8, fully_connected_f32, fully_connected_i8};
+
+/// Name, type and access of a kernel's operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OperandInfo {
+    /// Name of the kernel's argument.
+    pub name: &'static str,
+    /// Type of the elements.
+    pub dtype: DType,
+    /// Read, or written (and perhaps read).
+    pub access: Access,
+}
+
+macro_rules! dtype {
+    (i8) => {
+        DType::I8
+    };
+    (u8) => {
+        DType::U8
+    };
+    (i16) => {
+        DType::I16
+    };
+    (i32) => {
+        DType::I32
+    };
+    (i64) => {
+        DType::I64
+    };
+    (f32) => {
+        DType::F32
+    };
+}
+
+macro_rules! access {
+    (read) => {
+        Access::Read
+    };
+    (write) => {
+        Access::Write
+    };
+}
+
+/// The table of kernels: a variant for each, holding its parameters, and how to
+/// call it with operands whose types are checked at run time.
+macro_rules! kernels {
+    ($($variant:ident => $function:ident($($operand:ident: $access:ident $ty:ident),*);)*) => {
+        /// A kernel with its parameters.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub enum Kernel {
+            $(
+                #[doc = concat!("[`", stringify!($function), "`]")]
+                $variant($variant),
+            )*
+        }
+
+        impl Kernel {
+            /// Name of the kernel's function in this module.
+            #[must_use]
+            pub const fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => stringify!($function),)*
+                }
+            }
+
+            /// The parameters, for the code generator.
+            #[must_use]
+            pub fn params(&self) -> &dyn Fields {
+                match self {
+                    $(Self::$variant(params) => params,)*
+                }
+            }
+
+            /// The operands, in the order of the function's arguments.
+            #[must_use]
+            pub const fn operands(&self) -> &'static [OperandInfo] {
+                match self {
+                    $(Self::$variant(_) => &[$(OperandInfo {
+                        name: stringify!($operand),
+                        dtype: dtype!($ty),
+                        access: access!($access),
+                    }),*],)*
+                }
+            }
+
+            /// Runs the kernel on `operands`.
+            ///
+            /// # Errors
+            ///
+            /// When number, type or access of the operands is not that of
+            /// [`Kernel::operands`].
+            pub fn run(&self, operands: &mut [Operand<'_>]) -> Result<(), OperandError> {
+                match self {
+                    $(Self::$variant(params) => {
+                        let [$($operand),*] = operands else { return Err(OperandError::Count) };
+                        $function(params, $($operand.$access::<$ty>()?),*);
+                    })*
+                }
+                Ok(())
+            }
+        }
+    };
+}
+
+kernels! {
+    FullyConnectedF32 => fully_connected_f32(x: read f32, weights: read f32, bias: read f32, y: write f32);
+    FullyConnectedI8 => fully_connected_i8(
+        x: read i8, weights: read i8, bias: read i32, multipliers: read i32, shifts: read i8, y: write i8
+    );
+}
+
+kernel_params! {
+    /// Range that a float result is limited to: a fused activation.
+    pub struct RangeF32 {
+        /// Lower limit, or minus infinity.
+        pub min: f32,
+        /// Upper limit, or infinity.
+        pub max: f32,
+    }
+
+    /// Zero point of a quantized result, and the range that it is limited to.
+    pub struct OutputI8 {
+        /// Integer that stands for 0.
+        pub zero_point: i32,
+        /// Lower limit: -128, or that of a fused activation.
+        pub min: i32,
+        /// Upper limit: 127, or that of a fused activation.
+        pub max: i32,
+        /// Round once instead of twice, see [`Rounding`](crate::fixed_point::Rounding).
+        pub single_rounding: bool,
+    }
+}
+
+impl RangeF32 {
+    /// `x` within the range; NaN stays NaN.
+    #[inline(always)]
+    #[must_use]
+    pub const fn limit(self, x: f32) -> f32 {
+        if x < self.min {
+            self.min
+        } else if x > self.max {
+            self.max
+        } else {
+            x
+        }
+    }
+}
+
+impl OutputI8 {
+    /// The stated rounding.
+    #[inline(always)]
+    #[must_use]
+    pub const fn rounding(self) -> crate::fixed_point::Rounding {
+        if self.single_rounding {
+            crate::fixed_point::Rounding::Single
+        } else {
+            crate::fixed_point::Rounding::Double
+        }
+    }
+
+    /// `steps` from the zero point, within the range.
+    #[inline(always)]
+    #[must_use]
+    pub const fn limit(self, steps: i32) -> i8 {
+        let q = steps.wrapping_add(self.zero_point);
+        (if q < self.min {
+            self.min
+        } else if q > self.max {
+            self.max
+        } else {
+            q
+        }) as i8
+    }
+}
