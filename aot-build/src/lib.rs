@@ -1,1 +1,18 @@
-//! Compiler.
+//! The compiler: reads a trained network, optimises it, plans its memory, and
+//! generates Rust.
+//!
+//! The crate is a library: it never prints and never exits. The macro
+//! `aot_model!`, build scripts and the `aot` tool share it.
+
+pub mod config;
+pub mod error;
+pub mod eval;
+pub mod graph;
+pub mod ops;
+pub mod program;
+
+mod compile;
+
+pub use compile::{Compiled, compile};
+pub use config::Config;
+pub use error::{Error, Problem};

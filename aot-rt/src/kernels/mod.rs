@@ -11,8 +11,10 @@
 use crate::params::kernel_params;
 use crate::{Access, DType, Fields, Operand, OperandError};
 
+mod copy;
 mod fully_connected;
 
+pub use copy::{CopyI8, copy_i8};
 pub use fully_connected::{FullyConnectedF32, FullyConnectedI8, fully_connected_f32, fully_connected_i8};
 
 /// Name, type and access of a kernel's operand.
@@ -118,6 +120,7 @@ macro_rules! kernels {
 }
 
 kernels! {
+    CopyI8 => copy_i8(x: read i8, y: write i8);
     FullyConnectedF32 => fully_connected_f32(x: read f32, weights: read f32, bias: read f32, y: write f32);
     FullyConnectedI8 => fully_connected_i8(
         x: read i8, weights: read i8, bias: read i32, multipliers: read i32, shifts: read i8, y: write i8

@@ -1,0 +1,56 @@
+//! What the user can choose.
+
+use serde::{Deserialize, Serialize};
+
+/// What the code is optimised for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Optimize {
+    /// Kernels are compiled for the extents of each layer where that pays.
+    #[default]
+    Speed,
+    /// One instance of each kernel serves all layers.
+    Size,
+}
+
+/// How often the integer arithmetic rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rounding {
+    /// Twice, as TensorFlow Lite Micro does.
+    #[default]
+    Double,
+    /// Once, as builds with `TFLITE_SINGLE_ROUNDING` do.
+    Single,
+}
+
+/// Where inputs or outputs are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Placement {
+    /// In the workspace, planned together with the activations.
+    #[default]
+    Workspace,
+    /// In buffers that the caller passes to `run`.
+    Caller,
+}
+
+/// Configuration of one model.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Name of the generated type; that of the file by default.
+    pub name: Option<String>,
+    /// What the code is optimised for.
+    pub optimize: Optimize,
+    /// How often the integer arithmetic rounds.
+    pub rounding: Rounding,
+    /// Where the inputs are.
+    pub inputs: Placement,
+    /// Where the outputs are.
+    pub outputs: Placement,
+    /// Most bytes of RAM that the workspace may take.
+    pub ram_limit: Option<usize>,
+    /// Most bytes of flash that the constants may take.
+    pub flash_limit: Option<usize>,
+}

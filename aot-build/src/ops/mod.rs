@@ -1,0 +1,143 @@
+//! The operators: attributes, shape rule and lowering, a file for each.
+//!
+//! To add one, write its file, add a line to [`operators!`] below, and teach each
+//! importer its name.
+
+mod activation;
+mod fully_connected;
+mod quantized;
+
+pub use activation::Activation;
+pub use fully_connected::FullyConnected;
+
+use aot_rt::DType;
+
+use crate::error::OpError;
+use crate::graph::{Shape, Tensor, TensorType};
+use crate::program::NodeLowering;
+
+/// What an operator is.
+pub trait Operator {
+    /// Name in `net.json`, in messages and of the steps made from it.
+    const NAME: &'static str;
+
+    /// Types of the results; quantization is what the model file declares.
+    ///
+    /// # Errors
+    ///
+    /// When number, types or extents of the operands do not fit the attributes.
+    fn infer(&self, operands: &Operands<'_>) -> Result<Vec<TensorType>, OpError>;
+
+    /// Appends the steps that compute the results.
+    ///
+    /// # Errors
+    ///
+    /// When no kernel computes this combination of types and quantization.
+    fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError>;
+}
+
+/// The operands of a node.
+#[derive(Clone, Copy, Debug)]
+pub struct Operands<'a>(&'a [Option<&'a Tensor>]);
+
+impl<'a> Operands<'a> {
+    /// Operand `i`.
+    ///
+    /// # Errors
+    ///
+    /// When it is left out.
+    pub fn get(&self, i: usize) -> Result<&'a Tensor, OpError> {
+        self.optional(i).ok_or_else(|| format!("operand {i} is missing").into())
+    }
+
+    /// Operand `i`, or `None` where it is left out.
+    #[must_use]
+    pub fn optional(&self, i: usize) -> Option<&'a Tensor> {
+        self.0.get(i).copied().flatten()
+    }
+
+    /// Checks the number of operands.
+    ///
+    /// # Errors
+    ///
+    /// When it is outside `range`.
+    pub fn count(&self, range: std::ops::RangeInclusive<usize>) -> Result<(), OpError> {
+        let found = self.0.len();
+        if range.contains(&found) {
+            return Ok(());
+        }
+        let expected = match (range.start(), range.end()) {
+            (a, b) if a == b => a.to_string(),
+            (a, b) => format!("{a} to {b}"),
+        };
+        Err(format!("{found} operands, expected {expected}").into())
+    }
+}
+
+/// One result of this type.
+pub(crate) fn one(dtype: DType, shape: impl Into<Vec<usize>>) -> Result<Vec<TensorType>, OpError> {
+    Ok(vec![TensorType::new(dtype, Shape::new(shape)?)])
+}
+
+/// No kernel for these types of operands and result.
+pub(crate) fn no_kernel(types: &[DType]) -> OpError {
+    let names: Vec<_> = types.iter().map(|dtype| dtype.name()).collect();
+    format!("no kernel for the types {}", names.join(", ")).into()
+}
+
+macro_rules! operators {
+    ($($op:ident,)*) => {
+        /// An operator with its attributes.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Op {
+            $(
+                #[doc = concat!("[`", stringify!($op), "`]")]
+                $op($op),
+            )*
+        }
+
+        impl Op {
+            /// Name of the operator, see [`Operator::NAME`].
+            #[must_use]
+            pub const fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$op(_) => <$op as Operator>::NAME,)*
+                }
+            }
+
+            /// Types of the results, see [`Operator::infer`].
+            ///
+            /// # Errors
+            ///
+            /// When the operands do not fit.
+            pub fn infer(&self, operands: &[Option<&Tensor>]) -> Result<Vec<TensorType>, OpError> {
+                match self {
+                    $(Self::$op(op) => op.infer(&Operands(operands)),)*
+                }
+            }
+
+            /// Appends the steps, see [`Operator::lower`].
+            ///
+            /// # Errors
+            ///
+            /// When no kernel computes it.
+            pub fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
+                match self {
+                    $(Self::$op(op) => op.lower(node),)*
+                }
+            }
+        }
+
+        $(
+            impl From<$op> for Op {
+                fn from(op: $op) -> Self {
+                    Self::$op(op)
+                }
+            }
+        )*
+    };
+}
+
+operators! {
+    FullyConnected,
+}
