@@ -4,10 +4,12 @@
 //! The crate is a library: it never prints and never exits. The macro
 //! `aot_model!`, build scripts and the `aot` tool share it.
 
+pub mod codegen;
 pub mod config;
 pub mod error;
 pub mod eval;
 pub mod graph;
+pub mod import;
 pub mod ops;
 pub mod program;
 

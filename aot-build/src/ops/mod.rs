@@ -4,11 +4,40 @@
 //! importer its name.
 
 mod activation;
+mod add;
+mod average_pool2d;
+mod broadcast;
+mod conv2d;
+mod depthwise_conv2d;
+mod dequantize;
 mod fully_connected;
+mod logistic;
+mod max_pool2d;
+mod mean;
+mod pad;
+mod quantize;
 mod quantized;
+mod relu;
+mod reshape;
+mod softmax;
+mod window;
 
 pub use activation::Activation;
+pub use add::Add;
+pub use average_pool2d::AveragePool2d;
+pub use conv2d::Conv2d;
+pub use depthwise_conv2d::DepthwiseConv2d;
+pub use dequantize::Dequantize;
 pub use fully_connected::FullyConnected;
+pub use logistic::Logistic;
+pub use max_pool2d::MaxPool2d;
+pub use mean::Mean;
+pub use pad::Pad;
+pub use quantize::Quantize;
+pub use relu::Relu;
+pub use reshape::Reshape;
+pub use softmax::Softmax;
+pub use window::Padding2d;
 
 use aot_rt::DType;
 
@@ -139,5 +168,33 @@ macro_rules! operators {
 }
 
 operators! {
+    Add,
+    AveragePool2d,
+    Conv2d,
+    DepthwiseConv2d,
+    Dequantize,
     FullyConnected,
+    Logistic,
+    MaxPool2d,
+    Mean,
+    Pad,
+    Quantize,
+    Relu,
+    Reshape,
+    Softmax,
+}
+
+/// Element types by name, for attributes in files.
+mod dtype_name {
+    use aot_rt::DType;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(dtype: &DType, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(dtype.name())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DType, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        DType::from_name(&name).ok_or_else(|| D::Error::custom(format!("`{name}` is no element type")))
+    }
 }

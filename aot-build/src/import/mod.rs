@@ -1,0 +1,47 @@
+//! Reads model files into graphs.
+//!
+//! An importer takes bytes and a [`Source`], through which it reads further files
+//! and which remembers them, and gives a graph or all problems of the file.
+
+mod source;
+
+pub use source::Source;
+
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Problem};
+use crate::graph::Graph;
+
+/// A model as read from its file.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// The model.
+    pub graph: Graph,
+    /// Every file that was read: the crate is rebuilt when one changes.
+    pub files: Vec<PathBuf>,
+    /// Bytes of the model file.
+    pub bytes: usize,
+}
+
+/// Reads the model file at `path`; the format follows from the file's extension.
+///
+/// # Errors
+///
+/// All problems of the file.
+pub fn import(path: &Path) -> Result<Imported, Error> {
+    let mut source = Source::new(path);
+    let graph = read(&mut source).map_err(|problems| Error::new(path, problems))?;
+    Ok(Imported { graph: graph.0, files: source.into_files(), bytes: graph.1 })
+}
+
+fn read(source: &mut Source) -> Result<(Graph, usize), Vec<Problem>> {
+    let bytes = source.model().map_err(|problem| vec![problem])?;
+    let extension = source.path().extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    let graph: Graph = Err(vec![unknown_format(extension)])?;
+    Ok((graph, bytes.len()))
+}
+
+fn unknown_format(extension: &str) -> Problem {
+    Problem::new(format!("files that end in `{extension}` are not read"))
+        .help("the formats are `.json` (net.json) and `.tflite`")
+}

@@ -1,0 +1,59 @@
+//! `average_pool2d`: mean over a window, per channel, NHWC.
+//!
+//! Operand: `x` `[batch, height, width, channels]`.
+//! Result: `[batch, out height, out width, channels]`.
+//! Sources: TFLite AVERAGE_POOL_2D; ONNX AveragePool.
+//! int8: sum without removing the zero point, divided by the number of cells inside the
+//! image, rounded half away from zero (tflite numerics, section 3).
+
+use serde::{Deserialize, Serialize};
+
+use super::window::{Placement2d, place};
+use super::{Activation, Operands, Operator, Padding2d, one};
+use crate::error::OpError;
+use crate::graph::{Shape, TensorType};
+use crate::program::NodeLowering;
+
+/// Attributes of `average_pool2d`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AveragePool2d {
+    /// Height and width of the window.
+    pub window: [usize; 2],
+    /// Cells from one window to the next: down, right.
+    #[serde(default = "one_cell")]
+    pub stride: [usize; 2],
+    /// Cells added around the image; they do not count.
+    #[serde(default)]
+    pub padding: Padding2d,
+    /// Fused activation.
+    #[serde(default)]
+    pub activation: Activation,
+}
+
+const fn one_cell() -> [usize; 2] {
+    [1; 2]
+}
+
+impl AveragePool2d {
+    fn place(&self, x: &Shape) -> Result<Placement2d, OpError> {
+        let [_, height, width, _] = x.array()?;
+        place([height, width], self.window, self.stride, [1; 2], self.padding)
+    }
+}
+
+impl Operator for AveragePool2d {
+    const NAME: &'static str = "average_pool2d";
+
+    fn infer(&self, operands: &Operands<'_>) -> Result<Vec<TensorType>, OpError> {
+        operands.count(1..=1)?;
+        let x = operands.get(0)?;
+        let [batch, _, _, channels] = x.ty.shape.array()?;
+        let [height, width] = self.place(&x.ty.shape)?.output;
+        one(x.ty.dtype, [batch, height, width, channels])
+    }
+
+    fn lower(&self, _node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
+        Err("is not lowered yet".into())
+    }
+}
