@@ -1,1 +1,3 @@
 //! Compiler.
+
+pub mod plan;
