@@ -12,10 +12,19 @@ use crate::params::kernel_params;
 use crate::{Access, DType, Fields, Operand, OperandError};
 
 mod copy;
+mod conv2d;
+mod depthwise_conv2d;
+mod dot;
 mod fully_connected;
+mod window;
 
 pub use copy::{CopyI8, copy_i8};
+pub use conv2d::{Conv2dF32, Conv2dI8, conv2d_f32, conv2d_i8};
+pub use depthwise_conv2d::{
+    DepthwiseConv2dF32, DepthwiseConv2dI8, depthwise_conv2d_f32, depthwise_conv2d_i8,
+};
 pub use fully_connected::{FullyConnectedF32, FullyConnectedI8, fully_connected_f32, fully_connected_i8};
+pub use window::Window2d;
 
 /// Name, type and access of a kernel's operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,6 +130,14 @@ macro_rules! kernels {
 
 kernels! {
     CopyI8 => copy_i8(x: read i8, y: write i8);
+    Conv2dF32 => conv2d_f32(x: read f32, weights: read f32, bias: read f32, y: write f32);
+    Conv2dI8 => conv2d_i8(
+        x: read i8, weights: read i8, bias: read i32, multipliers: read i32, shifts: read i8, y: write i8
+    );
+    DepthwiseConv2dF32 => depthwise_conv2d_f32(x: read f32, weights: read f32, bias: read f32, y: write f32);
+    DepthwiseConv2dI8 => depthwise_conv2d_i8(
+        x: read i8, weights: read i8, bias: read i32, multipliers: read i32, shifts: read i8, y: write i8
+    );
     FullyConnectedF32 => fully_connected_f32(x: read f32, weights: read f32, bias: read f32, y: write f32);
     FullyConnectedI8 => fully_connected_i8(
         x: read i8, weights: read i8, bias: read i32, multipliers: read i32, shifts: read i8, y: write i8
@@ -188,5 +205,13 @@ impl OutputI8 {
         } else {
             q
         }) as i8
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// Small integers as floats, for cases that hold for both types.
+    pub(super) fn floats(integers: &[i8]) -> [f32; 32] {
+        core::array::from_fn(|i| integers.get(i).copied().unwrap_or(0).into())
     }
 }

@@ -5,6 +5,10 @@
 //! ([`Rounding::Double`], TensorFlow Lite Micro's default); some builds round once
 //! ([`Rounding::Single`]).
 
+mod transcendental;
+
+pub use transcendental::{exp_negative, logistic, one_over_one_plus, tanh_of_double};
+
 /// How often [`Multiplier::apply`] rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Rounding {
@@ -48,6 +52,23 @@ impl Multiplier {
             -31..=30 => Some(Self { multiplier: multiplier as i32, shift }),
             31.. => None,
         }
+    }
+
+    /// The factor of a mean: this factor divided by `count`.
+    ///
+    /// The reference divides the integer multiplier, which loses up to one step of
+    /// the result (`tflite-numerics.md`, section 3, MEAN).
+    #[must_use]
+    pub const fn of_mean(self, count: core::num::NonZeroU32) -> Self {
+        let mut left = count.get().ilog2() as i32;
+        if left > 31 + self.shift {
+            left = 31 + self.shift;
+        }
+        if left < 0 {
+            left = 0;
+        }
+        let multiplier = ((self.multiplier as i64) << (left & 31)) / count.get() as i64;
+        Self { multiplier: multiplier as i32, shift: self.shift - left }
     }
 
     /// `x` times the factor, rounded.
