@@ -6,9 +6,10 @@
 //! int8: sum without removing the zero point, divided by the number of cells inside the
 //! image, rounded half away from zero (tflite numerics, section 3).
 
+use aot_rt::kernels::Window2d;
 use serde::{Deserialize, Serialize};
 
-use super::window::{Placement2d, place};
+use super::window::{describe, window};
 use super::{Activation, Operands, Operator, Padding2d, one};
 use crate::error::OpError;
 use crate::graph::{Shape, TensorType};
@@ -36,9 +37,8 @@ const fn one_cell() -> [usize; 2] {
 }
 
 impl AveragePool2d {
-    fn place(&self, x: &Shape) -> Result<Placement2d, OpError> {
-        let [_, height, width, _] = x.array()?;
-        place([height, width], self.window, self.stride, [1; 2], self.padding)
+    fn window(&self, x: &Shape) -> Result<Window2d, OpError> {
+        window(x, self.window, self.stride, [1; 2], self.padding)
     }
 }
 
@@ -49,7 +49,7 @@ impl Operator for AveragePool2d {
         operands.count(1..=1)?;
         let x = operands.get(0)?;
         let [batch, _, _, channels] = x.ty.shape.array()?;
-        let [height, width] = self.place(&x.ty.shape)?.output;
+        let [height, width] = self.window(&x.ty.shape)?.output;
         one(x.ty.dtype, [batch, height, width, channels])
     }
 

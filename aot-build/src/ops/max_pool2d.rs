@@ -5,9 +5,10 @@
 //! Sources: TFLite MAX_POOL_2D; ONNX MaxPool.
 //! int8: the integers are compared; scale and zero point stay.
 
+use aot_rt::kernels::Window2d;
 use serde::{Deserialize, Serialize};
 
-use super::window::{Placement2d, place};
+use super::window::{describe, window};
 use super::{Activation, Operands, Operator, Padding2d, one};
 use crate::error::OpError;
 use crate::graph::{Shape, TensorType};
@@ -35,9 +36,8 @@ const fn one_cell() -> [usize; 2] {
 }
 
 impl MaxPool2d {
-    fn place(&self, x: &Shape) -> Result<Placement2d, OpError> {
-        let [_, height, width, _] = x.array()?;
-        place([height, width], self.window, self.stride, [1; 2], self.padding)
+    fn window(&self, x: &Shape) -> Result<Window2d, OpError> {
+        window(x, self.window, self.stride, [1; 2], self.padding)
     }
 }
 
@@ -48,7 +48,7 @@ impl Operator for MaxPool2d {
         operands.count(1..=1)?;
         let x = operands.get(0)?;
         let [batch, _, _, channels] = x.ty.shape.array()?;
-        let [height, width] = self.place(&x.ty.shape)?.output;
+        let [height, width] = self.window(&x.ty.shape)?.output;
         one(x.ty.dtype, [batch, height, width, channels])
     }
 

@@ -20,6 +20,7 @@ mod quantized;
 mod relu;
 mod reshape;
 mod softmax;
+mod weighted;
 mod window;
 
 pub use activation::Activation;

@@ -11,15 +11,15 @@
 use crate::params::kernel_params;
 use crate::{Access, DType, Fields, Operand, OperandError};
 
-mod copy;
 mod conv2d;
+mod copy;
 mod depthwise_conv2d;
 mod dot;
 mod fully_connected;
 mod window;
 
-pub use copy::{CopyI8, copy_i8};
 pub use conv2d::{Conv2dF32, Conv2dI8, conv2d_f32, conv2d_i8};
+pub use copy::{CopyI8, copy_i8};
 pub use depthwise_conv2d::{
     DepthwiseConv2dF32, DepthwiseConv2dI8, depthwise_conv2d_f32, depthwise_conv2d_i8,
 };
