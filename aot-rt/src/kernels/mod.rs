@@ -15,6 +15,9 @@ mod conv2d;
 mod depthwise_conv2d;
 mod dot;
 mod fully_connected;
+mod loops;
+mod pool2d;
+mod softmax;
 mod window;
 
 pub use conv2d::{Conv2dF32, Conv2dI8, conv2d_f32, conv2d_i8};
@@ -22,6 +25,11 @@ pub use depthwise_conv2d::{
     DepthwiseConv2dF32, DepthwiseConv2dI8, depthwise_conv2d_f32, depthwise_conv2d_i8,
 };
 pub use fully_connected::{FullyConnectedF32, FullyConnectedI8, fully_connected_f32, fully_connected_i8};
+pub use pool2d::{
+    AveragePool2dF32, AveragePool2dI8, MaxPool2dF32, MaxPool2dI8, average_pool2d_f32, average_pool2d_i8,
+    max_pool2d_f32, max_pool2d_i8,
+};
+pub use softmax::{SoftmaxF32, SoftmaxI8, softmax_f32, softmax_i8};
 pub use window::Window2d;
 
 /// Name, type and access of a kernel's operand.
@@ -127,6 +135,8 @@ macro_rules! kernels {
 }
 
 kernels! {
+    AveragePool2dF32 => average_pool2d_f32(x: read f32, y: write f32);
+    AveragePool2dI8 => average_pool2d_i8(x: read i8, y: write i8);
     Conv2dF32 => conv2d_f32(x: read f32, weights: read f32, bias: read f32, y: write f32);
     Conv2dI8 => conv2d_i8(
         x: read i8, weights: read i8, bias: read i32, multipliers: read i32, shifts: read i8, y: write i8
@@ -139,6 +149,10 @@ kernels! {
     FullyConnectedI8 => fully_connected_i8(
         x: read i8, weights: read i8, bias: read i32, multipliers: read i32, shifts: read i8, y: write i8
     );
+    MaxPool2dF32 => max_pool2d_f32(x: read f32, y: write f32);
+    MaxPool2dI8 => max_pool2d_i8(x: read i8, y: write i8);
+    SoftmaxF32 => softmax_f32(x: read f32, y: write f32);
+    SoftmaxI8 => softmax_i8(x: read i8, y: write i8);
 }
 
 kernel_params! {
@@ -148,6 +162,14 @@ kernel_params! {
         pub min: f32,
         /// Upper limit, or infinity.
         pub max: f32,
+    }
+
+    /// Range that an int8 result is limited to.
+    pub struct RangeI8 {
+        /// Lower limit: -128, or that of a fused activation.
+        pub min: i32,
+        /// Upper limit: 127, or that of a fused activation.
+        pub max: i32,
     }
 
     /// Zero point of a quantized result, and the range that it is limited to.
@@ -178,6 +200,21 @@ impl RangeF32 {
     }
 }
 
+impl RangeI8 {
+    /// `q` within the range.
+    #[inline(always)]
+    #[must_use]
+    pub const fn limit(self, q: i32) -> i8 {
+        (if q < self.min {
+            self.min
+        } else if q > self.max {
+            self.max
+        } else {
+            q
+        }) as i8
+    }
+}
+
 impl OutputI8 {
     /// The stated rounding.
     #[inline(always)]
@@ -194,14 +231,7 @@ impl OutputI8 {
     #[inline(always)]
     #[must_use]
     pub const fn limit(self, steps: i32) -> i8 {
-        let q = steps.wrapping_add(self.zero_point);
-        (if q < self.min {
-            self.min
-        } else if q > self.max {
-            self.max
-        } else {
-            q
-        }) as i8
+        RangeI8 { min: self.min, max: self.max }.limit(steps.wrapping_add(self.zero_point))
     }
 }
 
