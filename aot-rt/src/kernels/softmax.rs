@@ -103,8 +103,10 @@ pub fn softmax_i8(params: &impl Params<SoftmaxI8>, x: &[i8], y: &mut [i8]) {
         for (&x, y) in x.iter().zip(y) {
             *y = match p.exp(i32::from(x) - max) {
                 Some(exp) => {
-                    let quotient = rounding_shift_right(doubling_high_mul(reciprocal, exp), shift);
-                    quotient.wrapping_sub(128).clamp(-128, 127) as i8
+                    let quotient = doubling_high_mul(reciprocal, exp);
+                    // Of 512 equal elements and more, each is less than half a step.
+                    let steps = if shift > 31 { 0 } else { rounding_shift_right(quotient, shift) };
+                    steps.wrapping_sub(128).clamp(-128, 127) as i8
                 }
                 None => -128,
             };
