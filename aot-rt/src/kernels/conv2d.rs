@@ -1,6 +1,7 @@
 //! `conv2d`: a window of weights over images, for every output channel.
 
 use super::dot::{dot_f32, dot_i8, dot4_i8, total};
+use super::loops::part;
 use super::window::Taps;
 use super::{OutputI8, RangeF32, Window2d, kernel_params};
 use crate::Params;
@@ -88,12 +89,6 @@ impl Patch {
             filter_row += self.row[1];
         }
     }
-}
-
-/// `len` elements from `start` on, or none when there are fewer.
-#[inline(always)]
-fn part<T>(elements: &[T], start: usize, len: usize) -> &[T] {
-    elements.get(start..).and_then(|elements| elements.get(..len)).unwrap_or(&[])
 }
 
 /// Convolution, f32.

@@ -124,6 +124,14 @@ impl Axis {
         }
     }
 
+    /// The number of cells of a window that are in the image or its padding, which
+    /// is `after` cells at the end.
+    #[inline(always)]
+    pub(crate) fn padded_taps(self, taps: Taps, after: usize) -> usize {
+        let origin = taps.start.wrapping_add(self.padding).wrapping_sub(taps.first * self.dilation);
+        self.steps((self.padding + self.input + after).saturating_sub(origin)).min(self.kernel)
+    }
+
     /// Number of taps in `cells`.
     #[inline(always)]
     fn steps(self, cells: usize) -> usize {
