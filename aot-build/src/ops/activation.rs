@@ -1,7 +1,7 @@
 //! Activations that are fused into the operator before them.
 
 use aot_rt::Quantization;
-use aot_rt::kernels::{OutputI8, RangeF32};
+use aot_rt::kernels::{OutputI8, RangeF32, RangeI8};
 use serde::{Deserialize, Serialize};
 
 /// A fused activation: the result is limited to a range.
@@ -38,13 +38,20 @@ impl Activation {
         RangeF32 { min, max }
     }
 
-    /// Zero point and range of an int8 result.
+    /// The range of an int8 result.
     #[must_use]
-    pub fn output_i8(self, quantization: Quantization, single_rounding: bool) -> OutputI8 {
+    pub fn range_i8(self, quantization: Quantization) -> RangeI8 {
         let (min, max) = self.limits();
         // Infinite limits become those of the type.
         let limit = |real: f32| quantization.quantize(real, -128, 127);
-        OutputI8 { zero_point: quantization.zero_point, min: limit(min), max: limit(max), single_rounding }
+        RangeI8 { min: limit(min), max: limit(max) }
+    }
+
+    /// Zero point and range of an int8 result.
+    #[must_use]
+    pub fn output_i8(self, quantization: Quantization, single_rounding: bool) -> OutputI8 {
+        let RangeI8 { min, max } = self.range_i8(quantization);
+        OutputI8 { zero_point: quantization.zero_point, min, max, single_rounding }
     }
 }
 

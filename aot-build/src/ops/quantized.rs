@@ -1,6 +1,7 @@
 //! What the quantized lowerings share: scales, multipliers, bounds.
 
-use aot_rt::fixed_point::Multiplier;
+use aot_rt::fixed_point::{Multiplier, Rounding};
+use aot_rt::kernels::{Kernel, LookupI8, RangeF32, rescale_table};
 use aot_rt::{DType, Quantization};
 
 use crate::error::OpError;
@@ -93,4 +94,51 @@ pub(super) fn check_fixed(y: &Tensor, scale: f32, zero_point: i32) -> Result<(),
         y.name, found.scale, found.zero_point
     )
     .into())
+}
+
+/// Refuses a sum of `count` terms, each at most `term`, that could leave 32 bits when it
+/// is shifted left by `shift`.
+///
+/// # Errors
+///
+/// When it could.
+pub(super) fn check_sum(count: u64, term: u64, shift: i32) -> Result<(), OpError> {
+    let sum = count.saturating_mul(term);
+    if sum <= i32::MAX as u64 >> shift.max(0) {
+        return Ok(());
+    }
+    let shifted = if shift > 0 { format!(" when shifted by {shift}") } else { String::new() };
+    Err(format!("a sum can reach {sum}, which overflows 32 bits{shifted}").into())
+}
+
+/// How the configuration asks to round.
+pub(super) fn rounding(node: &NodeLowering<'_, '_>) -> Rounding {
+    if node.single_rounding() { Rounding::Single } else { Rounding::Double }
+}
+
+/// Appends the step that looks every int8 element up in `table`.
+///
+/// # Errors
+///
+/// When there is no operand.
+pub(super) fn lookup(node: &mut NodeLowering<'_, '_>, table: [i8; 256]) -> Result<(), OpError> {
+    let len = node.output(0).ty.shape.elements();
+    let table = node.constant(DType::I8, &table.map(i8::cast_unsigned));
+    let operands = vec![node.read(0)?, table, node.write(0)];
+    node.step(Kernel::LookupI8(LookupI8 { len }), operands, 0, format!("{len} elements, table"));
+    Ok(())
+}
+
+/// Appends the step that brings int8 elements to the result's scale and limits them.
+///
+/// # Errors
+///
+/// When scales are missing, or too far apart.
+pub(super) fn rescale(node: &mut NodeLowering<'_, '_>, range: RangeF32) -> Result<(), OpError> {
+    let (x, y) = (tensor_wide(node.input(0)?)?, tensor_wide(node.output(0))?);
+    let ratio = f64::from(x.scale) / f64::from(y.scale);
+    check_sum(1, 255, multiplier(ratio)?.shift)?;
+    let table = rescale_table(x, y, range, rounding(node));
+    let table = table.ok_or_else(|| format!("the scales' ratio {ratio} is too large"))?;
+    lookup(node, table)
 }

@@ -72,14 +72,8 @@ pub(super) fn operands_i8(
         factors.iter().map(|&factor| quantized::multiplier(factor)).collect::<Result<Vec<_>, _>>()?;
     for (channel, bound) in accumulator_bounds(node, axis)?.into_iter().enumerate() {
         let multiplier = multipliers.get(channel).or(multipliers.first());
-        let shift = multiplier.map_or(0, |m| m.shift).max(0).unsigned_abs();
-        if bound > i64::from(i32::MAX) >> shift {
-            return Err(format!(
-                "the sum of channel {channel} can reach {bound}, which overflows 32 bits{}",
-                if shift > 0 { format!(" when shifted by {shift}") } else { String::new() }
-            )
-            .into());
-        }
+        quantized::check_sum(1, bound, multiplier.map_or(0, |m| m.shift))
+            .map_err(|error| format!("channel {channel}: {}", error.message))?;
     }
     let [multipliers, shifts] = quantized::multipliers(node, &multipliers);
     Ok(vec![node.read(0)?, node.read(1)?, bias, multipliers, shifts, node.write(0)])
@@ -142,22 +136,22 @@ fn check_bias_scale(node: &NodeLowering<'_, '_>, axis: usize) -> Result<(), OpEr
 }
 
 /// For each channel, the largest magnitude that its accumulator can reach.
-fn accumulator_bounds(node: &NodeLowering<'_, '_>, axis: usize) -> Result<Vec<i64>, OpError> {
+fn accumulator_bounds(node: &NodeLowering<'_, '_>, axis: usize) -> Result<Vec<u64>, OpError> {
     let (weights, zero_point) = (node.input(1)?, quantized::tensor_wide(node.input(0)?)?.zero_point);
     let channels = weights.ty.shape[axis];
     // The largest |x - zero point|.
-    let x = i64::from((127 - zero_point).max(zero_point + 128));
+    let x = u64::from((127 - zero_point).max(zero_point + 128).unsigned_abs());
     let mut bounds = match &weights.data {
         Some(data) => {
             let weights_zero = weights.ty.quantization.as_ref().map_or(0, |q| q.zero_points()[0]);
             let inner: usize = weights.ty.shape[axis + 1..].iter().product();
             let mut bounds = vec![0; channels];
             for (i, w) in data.integers(weights.ty.dtype)?.into_iter().enumerate() {
-                bounds[i / inner % channels] += (w - i64::from(weights_zero)).abs() * x;
+                bounds[i / inner % channels] += (w - i64::from(weights_zero)).unsigned_abs() * x;
             }
             bounds
         }
-        None => vec![(weights.ty.shape.elements() / channels) as i64 * 255 * x; channels],
+        None => vec![(weights.ty.shape.elements() / channels) as u64 * 255 * x; channels],
     };
     if let Some(bias) = node.optional(2) {
         let Some(data) = &bias.data else {
@@ -165,7 +159,7 @@ fn accumulator_bounds(node: &NodeLowering<'_, '_>, axis: usize) -> Result<Vec<i6
             return Err(message.into());
         };
         for (bound, b) in bounds.iter_mut().zip(data.integers(bias.ty.dtype)?) {
-            *bound = bound.saturating_add(b.saturating_abs());
+            *bound = bound.saturating_add(b.unsigned_abs());
         }
     }
     Ok(bounds)
