@@ -31,6 +31,19 @@ impl Activation {
         }
     }
 
+    /// The activation that does the same as `self` and then `next`.
+    #[must_use]
+    pub const fn then(self, next: Self) -> Option<Self> {
+        match (self, next) {
+            (Self::None, other) | (other, Self::None) => Some(other),
+            (Self::Relu, Self::Relu) => Some(Self::Relu),
+            (Self::Relu6, Self::Relu | Self::Relu6) | (Self::Relu, Self::Relu6) => Some(Self::Relu6),
+            (Self::ReluN1To1, Self::ReluN1To1) => Some(Self::ReluN1To1),
+            // 0 to 1, which none is.
+            (Self::ReluN1To1, Self::Relu | Self::Relu6) | (Self::Relu | Self::Relu6, Self::ReluN1To1) => None,
+        }
+    }
+
     /// The range of a float result.
     #[must_use]
     pub const fn range_f32(self) -> RangeF32 {

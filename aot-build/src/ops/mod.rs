@@ -135,6 +135,14 @@ macro_rules! operators {
                 }
             }
 
+            /// The attributes, for reading.
+            #[must_use]
+            pub fn attributes(&self) -> &dyn std::fmt::Debug {
+                match self {
+                    $(Self::$op(op) => op,)*
+                }
+            }
+
             /// Types of the results, see [`Operator::infer`].
             ///
             /// # Errors
