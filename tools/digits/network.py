@@ -1,14 +1,14 @@
 """The network: its layers, its training, its two exports.
 
-    image 8x8x1
-    conv1    3x3, 16 channels, same, relu
-    conv2    3x3, 16 channels, same, relu
-    pool2    max 2x2, stride 2                 -> 4x4x16
-    conv3    3x3, 32 channels, same, relu
-    pool3    max 2x2, stride 2                 -> 2x2x32
-    flatten  128
-    dense    10
-    softmax
+image 8x8x1
+conv1    3x3, 16 channels, same, relu
+conv2    3x3, 16 channels, same, relu
+pool2    max 2x2, stride 2                 -> 4x4x16
+conv3    3x3, 32 channels, same, relu
+pool3    max 2x2, stride 2                 -> 2x2x32
+flatten  128
+dense    10
+softmax
 """
 
 import json

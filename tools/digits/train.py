@@ -4,7 +4,7 @@
     /tmp/digits-venv/bin/pip install -r tools/digits/requirements.txt
     /tmp/digits-venv/bin/python tools/digits/train.py
 
-Takes about a minute on one core. Writes `examples/digits/model/`:
+Takes 15 seconds on one core. Writes `examples/digits/model/`:
 
     digits.tflite                    int8, from TensorFlow's full-integer quantization
     digits.json, digits.safetensors  the same network in float32, in our format

@@ -55,7 +55,7 @@ def write_case(folder, *, file, expected_from, inputs, outputs, what, sets, mode
         for kind, arrays in ("in", ins), ("out", outs):
             for position, array in enumerate(arrays):
                 path = folder / f"s{index}" / f"{kind}{position}.npy"
-                np.save(path, np.ascontiguousarray(array))
+                np.save(path, np.array(array, order="C"))
 
 
 def one_line_per_tensor(meta):

@@ -27,7 +27,7 @@ def run_tflite_micro(model, sets, arena_bytes=1 << 20):
     results = []
     for inputs in sets:
         for index, array in enumerate(inputs):
-            interpreter.set_input(np.ascontiguousarray(array), index)
+            interpreter.set_input(np.array(array, order="C"), index)
         interpreter.invoke()
         results.append([np.array(interpreter.get_output(i)) for i in range(output_count(model))])
     return results
@@ -41,9 +41,7 @@ def run_litert_reference(model, sets):
         for detail, array in zip(interpreter.get_input_details(), inputs, strict=True):
             interpreter.set_tensor(detail["index"], array)
         interpreter.invoke()
-        results.append(
-            [interpreter.get_tensor(d["index"]).copy() for d in interpreter.get_output_details()]
-        )
+        results.append([interpreter.get_tensor(d["index"]).copy() for d in interpreter.get_output_details()])
     return results
 
 
