@@ -80,7 +80,7 @@ fn bisect(
         let capacity = if open == *lower_bound {
             open
         } else {
-            open + (*size - open) / 2
+            open + (*size - open) / 2 / instance.unit * instance.unit
         };
         let mut share = (*nodes / 4).max(1_000).min(*nodes);
         let given = share;
@@ -92,7 +92,7 @@ fn bisect(
                 keep(&offsets);
             }
             Answer::Impossible => {
-                *lower_bound = capacity + 1;
+                *lower_bound = capacity + instance.unit;
                 open = *lower_bound;
             }
             Answer::Unknown => open = capacity + 1,
