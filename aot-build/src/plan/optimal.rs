@@ -67,7 +67,11 @@ fn bisect(
 ) {
     let mut open = *lower_bound;
     while open < *size && *nodes > 0 {
-        let capacity = if open == *lower_bound { open } else { open + (*size - open) / 2 };
+        let capacity = if open == *lower_bound {
+            open
+        } else {
+            open + (*size - open) / 2 / instance.unit * instance.unit
+        };
         let mut share = (*nodes / 4).max(1_000).min(*nodes);
         let given = share;
         let answer = search::search(instance, capacity, &mut share);
@@ -78,7 +82,7 @@ fn bisect(
                 keep(&offsets);
             }
             Answer::Impossible => {
-                *lower_bound = capacity + 1;
+                *lower_bound = capacity + instance.unit;
                 open = *lower_bound;
             }
             Answer::Unknown => open = capacity + 1,

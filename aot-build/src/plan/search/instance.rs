@@ -19,6 +19,14 @@ pub(super) struct Edge {
     pub(super) gap: Gap,
 }
 
+/// An item's place in a section.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seat {
+    pub(super) item: usize,
+    /// The position of the section in the item's `life`.
+    pub(super) entry: usize,
+}
+
 /// Two items that may share bytes although both are in a section.
 #[derive(Clone, Debug)]
 pub(super) struct Saving {
@@ -29,8 +37,10 @@ pub(super) struct Saving {
 /// A packing problem for one pool; indices count the items of this pool.
 pub(in super::super) struct Instance {
     /// Bytes of one unit of all other figures.
-    pub(super) unit: i64,
+    pub(in super::super) unit: i64,
     pub(super) extent: Vec<i64>,
+    /// The least extent.
+    pub(super) smallest: i64,
     pub(super) alignment: Vec<i64>,
     pub(super) fixed: Vec<Option<i64>>,
     /// Of each item: all conflicts.
@@ -43,7 +53,7 @@ pub(in super::super) struct Instance {
     /// Of each item: pairs that may share bytes.
     pub(super) savings: Vec<Vec<Saving>>,
     /// Of each section: its items.
-    pub(super) sections: Vec<Vec<usize>>,
+    pub(super) sections: Vec<Vec<Seat>>,
     /// Of each section: every item in it starts at a multiple of this.
     pub(super) grain: Vec<i64>,
     /// Items of equal class may be exchanged in every plan.
@@ -65,6 +75,7 @@ impl Instance {
         let items = || chosen.iter().map(|&index| &model.items[index]);
         let mut instance = Self {
             unit: 1,
+            smallest: 0,
             extent: items().map(|item| item.extent).collect(),
             alignment: items().map(|item| item.alignment).collect(),
             fixed: items().map(|item| item.fixed).collect(),
@@ -82,6 +93,7 @@ impl Instance {
             instance.add_section(model, section, &local);
         }
         instance.divide();
+        instance.smallest = instance.extent.iter().copied().min().unwrap_or(0);
         instance.loose = instance.loose_edges();
         instance.class = instance.classes();
         instance
@@ -90,10 +102,13 @@ impl Instance {
     fn add_section(&mut self, model: &Model<'_>, section: &Section, local: &BTreeMap<usize, usize>) {
         let number = self.sections.len();
         self.grain.push(section.grain);
-        self.sections.push(section.items.iter().map(|(index, _)| local[index]).collect());
+        let mut seats = Vec::with_capacity(section.items.len());
         for &(index, weight) in &section.items {
-            self.life[local[&index]].push((number, bounds::rounded(weight, section.grain)));
+            let item = local[&index];
+            seats.push(Seat { item, entry: self.life[item].len() });
+            self.life[item].push((number, bounds::rounded(weight, section.grain)));
         }
+        self.sections.push(seats);
         for (first, second, saving) in section.savings(model) {
             let (first, second) = (local[&first], local[&second]);
             for (a, b) in [(first, second), (second, first)] {

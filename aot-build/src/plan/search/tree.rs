@@ -57,6 +57,7 @@ struct Node {
 struct Scratch {
     seen_items: Vec<bool>,
     seen_sections: Vec<bool>,
+    candidates: Vec<Option<u32>>,
 }
 
 impl<'a> Tree<'a> {
@@ -64,6 +65,7 @@ impl<'a> Tree<'a> {
         let scratch = Scratch {
             seen_items: vec![false; instance.extent.len()],
             seen_sections: vec![false; instance.sections.len()],
+            candidates: vec![None; instance.sections.len()],
         };
         Self { state: State::new(instance, capacity), failed: HashSet::new(), random: Random::new(), scratch }
     }
@@ -209,46 +211,58 @@ impl<'a> Tree<'a> {
     /// Items not yet placed that can lie at the floor of a section.
     fn candidates(&self, section: usize) -> Vec<usize> {
         let state = &self.state;
-        let at_floor = |&&item: &&usize| !state.placed[item] && state.low[item] == state.floor[section];
-        state.instance.sections[section].iter().filter(at_floor).copied().collect()
+        state.unplaced(section).filter(|&item| state.low[item] == state.floor[section]).collect()
     }
 
     /// The section to branch at: one whose candidates have no lower neighbour.
-    fn choose_section(&self, component: &Component, strategy: &Strategy) -> Option<usize> {
-        let state = &self.state;
-        let grounded = |item: usize| {
-            state.instance.life[item].iter().all(|&(section, _)| state.floor[section] == state.low[item])
-        };
+    fn choose_section(&mut self, component: &Component, strategy: &Strategy) -> Option<usize> {
+        self.count_candidates(component);
         let mut best: Option<(f64, usize)> = None;
         for &section in &component.sections {
-            let mut children = 0_u32;
-            let mut all_grounded = true;
-            for &item in &state.instance.sections[section] {
-                if !state.placed[item] && state.low[item] == state.floor[section] {
-                    children += 1;
-                    all_grounded = all_grounded && grounded(item);
+            if let Some(candidates) = self.scratch.candidates[section] {
+                let rank = self.section_rank(section, candidates, strategy);
+                if best.is_none_or(|(least, _)| rank < least) {
+                    best = Some((rank, section));
                 }
-            }
-            if !all_grounded {
-                continue;
-            }
-            let slack = state.slack(section);
-            let branches = f64::from(children + u32::from(slack > 0));
-            let weight = state.failures[section] + 1.0;
-            let level = state.floor[section] as f64;
-            let slack = (slack as f64).min(900_000.0);
-            let rank = match strategy.sections {
-                SectionRank::Children => branches * 1e6 + slack,
-                SectionRank::Level => level * 1e8 + branches * 1e6 + slack,
-                SectionRank::Slack => slack * 1e3 + branches,
-                SectionRank::Failures => branches / weight,
-                SectionRank::FailuresSquared => branches / (weight * weight),
-            };
-            if best.is_none_or(|(least, _)| rank < least) {
-                best = Some((rank, section));
             }
         }
         best.map(|(_, section)| section)
+    }
+
+    /// Counts the candidates of each section; `None` where one of them has a
+    /// lower neighbour.
+    fn count_candidates(&mut self, component: &Component) {
+        let (state, counts) = (&self.state, &mut self.scratch.candidates);
+        for &section in &component.sections {
+            counts[section] = Some(0);
+        }
+        for &item in &component.items {
+            let life = &state.instance.life[item];
+            let grounded = life.iter().all(|&(section, _)| state.floor[section] == state.low[item]);
+            for &(section, _) in life {
+                if grounded {
+                    counts[section] = counts[section].map(|count| count + 1);
+                } else if state.floor[section] == state.low[item] {
+                    counts[section] = None;
+                }
+            }
+        }
+    }
+
+    fn section_rank(&self, section: usize, candidates: u32, strategy: &Strategy) -> f64 {
+        let state = &self.state;
+        let slack = state.slack(section);
+        let children = f64::from(candidates + u32::from(slack >= state.instance.smallest));
+        let weight = state.failures[section] + 1.0;
+        let level = state.floor[section] as f64;
+        let slack = (slack as f64).min(900_000.0);
+        match strategy.sections {
+            SectionRank::Children => children * 1e6 + slack,
+            SectionRank::Level => level * 1e8 + children * 1e6 + slack,
+            SectionRank::Slack => slack * 1e3 + children,
+            SectionRank::Failures => children / weight,
+            SectionRank::FailuresSquared => children / (weight * weight),
+        }
     }
 
     /// Divides the items not yet placed into parts that share no section, the
@@ -270,10 +284,8 @@ impl<'a> Tree<'a> {
                         continue;
                     }
                     component.sections.push(section);
-                    for &other in &state.instance.sections[section] {
-                        if !state.placed[other]
-                            && !std::mem::replace(&mut self.scratch.seen_items[other], true)
-                        {
+                    for other in state.unplaced(section) {
+                        if !std::mem::replace(&mut self.scratch.seen_items[other], true) {
                             component.items.push(other);
                         }
                     }
