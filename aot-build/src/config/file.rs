@@ -16,7 +16,6 @@ use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Value};
 
 use super::Config;
-use super::keys::unknown_key;
 use crate::error::{Error, Location, Problem};
 
 type Entry<'i> = (&'i Spanned<std::borrow::Cow<'i, str>>, &'i Spanned<DeValue<'i>>);
@@ -93,8 +92,8 @@ impl Reader<'_> {
     /// Sets a key of a table that has the keys `others` besides.
     fn set(&mut self, config: &mut Config, (key, value): Entry<'_>, others: &[&str]) {
         let name = key.get_ref();
-        if !Config::KEYS.iter().any(|key| key.name == name) {
-            return self.problem(key.span(), unknown_key(name, others));
+        if let Err(problem) = Config::check_key(name, others) {
+            return self.problem(key.span(), problem);
         }
         match Value::deserialize(value.clone().into_deserializer()) {
             Ok(plain) => {

@@ -87,8 +87,8 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// An unknown key: the problem names the nearest one and lists all. A wrong
-    /// value: the problem says what is expected.
+    /// An unknown key, see [`Config::check_key`]; a wrong value: the problem says what
+    /// is expected.
     pub fn set(&mut self, name: &str, value: Value) -> Result<(), Problem> {
         let Some(key) = Self::KEYS.iter().find(|key| key.name == name) else {
             return Err(unknown_key(name, &[]));
@@ -96,6 +96,17 @@ impl Config {
         let found = show(&value);
         (key.set)(self, value)
             .ok_or_else(|| Problem::new(format!("`{name}` is {}; found {found}", key.values)))
+    }
+
+    /// Checks that `name` is a key, or one of `others`, which the place it stands in
+    /// has besides.
+    ///
+    /// # Errors
+    ///
+    /// The problem names the nearest key and lists all.
+    pub fn check_key(name: &str, others: &[&str]) -> Result<(), Problem> {
+        let known = Self::KEYS.iter().any(|key| key.name == name) || others.contains(&name);
+        if known { Ok(()) } else { Err(unknown_key(name, others)) }
     }
 
     /// All keys as a table in Markdown, for documentation.
@@ -110,19 +121,14 @@ impl Config {
     }
 }
 
-/// A key that is neither in [`Config::KEYS`] nor among `others`, which the place it
-/// stands in has besides.
-pub(super) fn unknown_key(name: &str, others: &[&str]) -> Problem {
+fn unknown_key(name: &str, others: &[&str]) -> Problem {
     let names: Vec<_> = Config::KEYS.iter().map(|key| key.name).chain(others.iter().copied()).collect();
-    let problem = Problem::new(format!("`{name}` is no configuration key"));
-    let list = format!(
-        "the keys are {}",
-        names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-    );
-    match nearest(name, names) {
-        Some(near) => problem.help(format!("did you mean `{near}`? {list}")),
-        None => problem.help(list),
-    }
+    let list = format!("the keys are `{}`", names.join("`, `"));
+    let help = match nearest(name, names) {
+        Some(near) => format!("did you mean `{near}`? {list}"),
+        None => list,
+    };
+    Problem::new(format!("`{name}` is no configuration key")).help(help)
 }
 
 /// A value as its type reads it.

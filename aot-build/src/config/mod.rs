@@ -8,6 +8,8 @@ mod file;
 mod keys;
 
 pub use keys::Key;
+/// Value of a key.
+pub use toml::Value;
 
 use serde::{Deserialize, Serialize};
 
