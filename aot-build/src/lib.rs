@@ -14,7 +14,10 @@ pub mod ops;
 pub mod program;
 
 mod compile;
+mod model;
+mod sha256;
 
 pub use compile::{Compiled, compile};
 pub use config::Config;
 pub use error::{Error, Problem};
+pub use model::{Model, SourceInfo, compile_file};
