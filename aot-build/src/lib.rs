@@ -11,6 +11,7 @@ pub mod eval;
 pub mod graph;
 pub mod import;
 pub mod ops;
+pub mod passes;
 pub mod program;
 
 mod compile;

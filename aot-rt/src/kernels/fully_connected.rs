@@ -1,5 +1,7 @@
 //! `fully_connected`: matrix times vector, for every row of a batch.
 
+use super::dot::{dot_f32, dot_i8, total};
+use super::loops::{chunks, chunks_mut};
 use super::{OutputI8, RangeF32, kernel_params};
 use crate::Params;
 use crate::fixed_point::ChannelMultipliers;
@@ -49,11 +51,12 @@ pub fn fully_connected_f32(
     let p = params.get();
     debug_assert_eq!((x.len(), weights.len()), (p.batch * p.inputs, p.outputs * p.inputs));
     debug_assert_eq!(y.len(), p.batch * p.outputs);
-    let (inputs, outputs) = (p.inputs.max(1), p.outputs.max(1));
-    for (x, y) in x.chunks_exact(inputs).zip(y.chunks_exact_mut(outputs)) {
-        for (channel, (y, weights)) in y.iter_mut().zip(weights.chunks_exact(inputs)).enumerate() {
+    for (x, y) in chunks(x, p.inputs).zip(chunks_mut(y, p.outputs)) {
+        for (channel, (y, weights)) in y.iter_mut().zip(chunks(weights, p.inputs)).enumerate() {
+            let mut sums = [0.0; 8];
+            dot_f32(&mut sums, x, weights);
             let bias = bias.get(channel).copied().unwrap_or(0.0);
-            *y = p.range.limit(dot_f32(x, weights) + bias);
+            *y = p.range.limit(total(sums) + bias);
         }
     }
 }
@@ -75,39 +78,13 @@ pub fn fully_connected_i8(
     let p = params.get();
     debug_assert_eq!((x.len(), weights.len()), (p.batch * p.inputs, p.outputs * p.inputs));
     debug_assert_eq!(y.len(), p.batch * p.outputs);
-    let (inputs, outputs) = (p.inputs.max(1), p.outputs.max(1));
     let multipliers = ChannelMultipliers::new(multipliers, shifts, p.output.rounding());
     let (x_zero, w_zero) = (p.input_zero_point as i16, p.weights_zero_point as i16);
-    for (x, y) in x.chunks_exact(inputs).zip(y.chunks_exact_mut(outputs)) {
-        for (channel, (y, weights)) in y.iter_mut().zip(weights.chunks_exact(inputs)).enumerate() {
+    for (x, y) in chunks(x, p.inputs).zip(chunks_mut(y, p.outputs)) {
+        for (channel, (y, weights)) in y.iter_mut().zip(chunks(weights, p.inputs)).enumerate() {
             let bias = bias.get(channel).copied().unwrap_or(0);
             let accumulator = dot_i8(x, x_zero, weights, w_zero).wrapping_add(bias);
             *y = p.output.limit(multipliers.apply(channel, accumulator));
         }
     }
-}
-
-/// `sum (x - x_zero) * (w - w_zero)`; differences of int8 values fit 16 bits.
-#[inline(always)]
-pub(crate) fn dot_i8(x: &[i8], x_zero: i16, w: &[i8], w_zero: i16) -> i32 {
-    x.iter().zip(w).fold(0, |sum: i32, (&x, &w)| {
-        let x = i16::from(x).wrapping_sub(x_zero);
-        let w = i16::from(w).wrapping_sub(w_zero);
-        sum.wrapping_add(i32::from(x) * i32::from(w))
-    })
-}
-
-/// `sum x * w`, in eight partial sums: the order is the same on every target.
-#[inline(always)]
-pub(crate) fn dot_f32(x: &[f32], w: &[f32]) -> f32 {
-    let mut sums = [0.0_f32; 8];
-    let (x_chunks, w_chunks) = (x.chunks_exact(8), w.chunks_exact(8));
-    let tail = x_chunks.remainder().iter().zip(w_chunks.remainder());
-    for (x, w) in x_chunks.clone().zip(w_chunks.clone()) {
-        for ((sum, x), w) in sums.iter_mut().zip(x).zip(w) {
-            *sum += x * w;
-        }
-    }
-    let [a, b, c, d, e, f, g, h] = sums;
-    tail.fold(((a + b) + (c + d)) + ((e + f) + (g + h)), |sum, (x, w)| sum + x * w)
 }
