@@ -84,7 +84,11 @@ pub(crate) struct Sums {
 
 impl Sums {
     /// The sum of them all.
-    #[inline(always)]
+    ///
+    /// Compiled apart: where compilers see the totals of four filters side by side,
+    /// they make vectors across the filters, which must be transposed element by
+    /// element.
+    #[inline(never)]
     pub(crate) fn total(self) -> f32 {
         let [a, b, c, d, e, f, g, h] = self.lanes;
         (((a + b) + (c + d)) + ((e + f) + (g + h))) + self.rest
