@@ -16,6 +16,7 @@ mod conv2d;
 mod depthwise_conv2d;
 mod dot;
 mod elementwise;
+mod filters;
 mod fully_connected;
 mod lookup;
 mod loops;
@@ -23,6 +24,7 @@ mod mean;
 mod pad;
 mod pool2d;
 mod quantize;
+mod requantize;
 mod softmax;
 mod window;
 
