@@ -3,6 +3,7 @@
 use crate::Config;
 use crate::error::Problem;
 use crate::graph::Graph;
+use crate::passes;
 use crate::program::{Program, Storage, lower};
 
 /// A program with its memory plan: what every back end starts from.
@@ -25,8 +26,14 @@ pub struct Compiled {
 /// # Errors
 ///
 /// All operators that no kernel computes, or a plan beyond the limits.
-pub fn compile(graph: Graph, config: &Config) -> Result<Compiled, Vec<Problem>> {
-    let program = lower(&graph, config)?;
+pub fn compile(mut graph: Graph, config: &Config) -> Result<Compiled, Vec<Problem>> {
+    passes::run(&mut graph, config);
+    compile_as_is(&graph, config)
+}
+
+/// Lowers and plans `graph` without any pass.
+pub(crate) fn compile_as_is(graph: &Graph, config: &Config) -> Result<Compiled, Vec<Problem>> {
+    let program = lower(graph, config)?;
     plan(program)
 }
 

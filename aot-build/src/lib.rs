@@ -11,10 +11,15 @@ pub mod eval;
 pub mod graph;
 pub mod import;
 pub mod ops;
+pub mod passes;
+pub mod plan;
 pub mod program;
 
 mod compile;
+mod model;
+mod sha256;
 
 pub use compile::{Compiled, compile};
 pub use config::Config;
 pub use error::{Error, Problem};
+pub use model::{Model, SourceInfo, compile_file};

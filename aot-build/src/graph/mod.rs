@@ -8,6 +8,9 @@ mod builder;
 mod data;
 mod quantization;
 mod shape;
+#[cfg(test)]
+pub(crate) mod sketch;
+mod text;
 
 pub use builder::{GraphBuilder, NodeDeclaration, OutputDeclaration};
 pub use data::Data;
@@ -114,6 +117,18 @@ impl Graph {
     #[must_use]
     pub fn operands(&self, node: &Node) -> Vec<Option<&Tensor>> {
         node.inputs.iter().map(|id| id.map(|id| self.tensor(id))).collect()
+    }
+
+    /// For each tensor, the position of the node that makes it.
+    #[must_use]
+    pub fn producers(&self) -> Vec<Option<usize>> {
+        let mut producers = vec![None; self.tensors.len()];
+        for (i, node) in self.nodes.iter().enumerate() {
+            for id in &node.outputs {
+                producers[id.0] = Some(i);
+            }
+        }
+        producers
     }
 
     /// How often each tensor is read, by nodes and as an output of the graph.

@@ -1,7 +1,7 @@
 //! Activations that are fused into the operator before them.
 
 use aot_rt::Quantization;
-use aot_rt::kernels::{OutputI8, RangeF32};
+use aot_rt::kernels::{OutputI8, RangeF32, RangeI8};
 use serde::{Deserialize, Serialize};
 
 /// A fused activation: the result is limited to a range.
@@ -31,6 +31,19 @@ impl Activation {
         }
     }
 
+    /// The activation that does the same as `self` and then `next`.
+    #[must_use]
+    pub const fn then(self, next: Self) -> Option<Self> {
+        match (self, next) {
+            (Self::None, other) | (other, Self::None) => Some(other),
+            (Self::Relu, Self::Relu) => Some(Self::Relu),
+            (Self::Relu6, Self::Relu | Self::Relu6) | (Self::Relu, Self::Relu6) => Some(Self::Relu6),
+            (Self::ReluN1To1, Self::ReluN1To1) => Some(Self::ReluN1To1),
+            // 0 to 1, which none is.
+            (Self::ReluN1To1, Self::Relu | Self::Relu6) | (Self::Relu | Self::Relu6, Self::ReluN1To1) => None,
+        }
+    }
+
     /// The range of a float result.
     #[must_use]
     pub const fn range_f32(self) -> RangeF32 {
@@ -38,13 +51,20 @@ impl Activation {
         RangeF32 { min, max }
     }
 
-    /// Zero point and range of an int8 result.
+    /// The range of an int8 result.
     #[must_use]
-    pub fn output_i8(self, quantization: Quantization, single_rounding: bool) -> OutputI8 {
+    pub fn range_i8(self, quantization: Quantization) -> RangeI8 {
         let (min, max) = self.limits();
         // Infinite limits become those of the type.
         let limit = |real: f32| quantization.quantize(real, -128, 127);
-        OutputI8 { zero_point: quantization.zero_point, min: limit(min), max: limit(max), single_rounding }
+        RangeI8 { min: limit(min), max: limit(max) }
+    }
+
+    /// Zero point and range of an int8 result.
+    #[must_use]
+    pub fn output_i8(self, quantization: Quantization, single_rounding: bool) -> OutputI8 {
+        let RangeI8 { min, max } = self.range_i8(quantization);
+        OutputI8 { zero_point: quantization.zero_point, min, max, single_rounding }
     }
 }
 

@@ -8,10 +8,12 @@
 //! int8: weights per tensor or per output channel, zero point 0; padding counts as
 //! the zero point of `x` (tflite numerics, section 3).
 
+use aot_rt::kernels::{Conv2dF32, Conv2dI8, Kernel, Window2d};
 use serde::{Deserialize, Serialize};
 
-use super::window::{Placement2d, place};
-use super::{Activation, Operands, Operator, Padding2d, one};
+use super::weighted::{self, Arithmetic};
+use super::window::{describe, window};
+use super::{Activation, Operands, Operator, Padding2d, one, quantized};
 use crate::error::OpError;
 use crate::graph::{Shape, TensorType};
 use crate::program::NodeLowering;
@@ -37,9 +39,9 @@ impl Default for Conv2d {
 }
 
 impl Conv2d {
-    fn place(&self, x: &Shape, weights: &Shape) -> Result<Placement2d, OpError> {
-        let ([_, height, width, _], [_, kernel_height, kernel_width, _]) = (x.array()?, weights.array()?);
-        place([height, width], [kernel_height, kernel_width], self.stride, self.dilation, self.padding)
+    fn window(&self, x: &Shape, weights: &Shape) -> Result<Window2d, OpError> {
+        let [_, height, width, _] = weights.array()?;
+        window(x, [height, width], self.stride, self.dilation, self.padding)
     }
 }
 
@@ -53,11 +55,40 @@ impl Operator for Conv2d {
         if !channels.is_multiple_of(group) || !out.is_multiple_of(channels / group) {
             return Err(format!("{channels} channels and weights {} make no equal groups", weights.ty).into());
         }
-        let [height, width] = self.place(&x.ty.shape, &weights.ty.shape)?.output;
+        let [height, width] = self.window(&x.ty.shape, &weights.ty.shape)?.output;
         one(x.ty.dtype, [batch, height, width, out])
     }
 
-    fn lower(&self, _node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
-        Err("is not lowered yet".into())
+    fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
+        let (x, weights, y) = (node.input(0)?, node.input(1)?, node.output(0));
+        let window = self.window(&x.ty.shape, &weights.ty.shape)?;
+        let ([_, _, _, in_channels], [out_channels, height, width, in_group]) =
+            (x.ty.shape.array()?, weights.ty.shape.array()?);
+        let groups = in_channels / in_group;
+        let (kernel, operands) = match Arithmetic::of(x, weights, y)? {
+            Arithmetic::F32 => {
+                let range = self.activation.range_f32();
+                let params = Conv2dF32 { window, in_channels, out_channels, groups, range };
+                (Kernel::Conv2dF32(params), weighted::operands_f32(node, out_channels)?)
+            }
+            Arithmetic::I8 => {
+                let params = Conv2dI8 {
+                    window,
+                    in_channels,
+                    out_channels,
+                    groups,
+                    input_zero_point: quantized::tensor_wide(x)?.zero_point,
+                    output: self.activation.output_i8(quantized::tensor_wide(y)?, node.single_rounding()),
+                };
+                let factors = weighted::factors(node, 0)?;
+                (Kernel::Conv2dI8(params), weighted::operands_i8(node, 0, &factors)?)
+            }
+        };
+        let macs = y.ty.shape.elements() as u64 * (height * width * in_group) as u64;
+        let (window, activation) = (describe(&window), self.activation);
+        let groups = if groups == 1 { String::new() } else { format!(" in {groups} groups") };
+        let description = format!("{window}, {in_channels} → {out_channels}{groups}{activation}");
+        node.step(kernel, operands, macs, description);
+        Ok(())
     }
 }

@@ -7,11 +7,11 @@
 //! int8: `(x - zero) * (w - zero)` summed in 32 bits; the factor of a single weight
 //! scale is rounded to single precision first (tflite numerics, section 1).
 
-use aot_rt::DType;
 use aot_rt::kernels::{FullyConnectedF32, FullyConnectedI8, Kernel};
 use serde::{Deserialize, Serialize};
 
-use super::{Activation, Operands, Operator, no_kernel, one, quantized};
+use super::weighted::{self, Arithmetic};
+use super::{Activation, Operands, Operator, one, quantized};
 use crate::error::OpError;
 use crate::graph::TensorType;
 use crate::program::NodeLowering;
@@ -52,26 +52,20 @@ impl Operator for FullyConnected {
         let (x, weights, y) = (node.input(0)?, node.input(1)?, node.output(0));
         let [outputs, inputs] = weights.ty.shape.array()?;
         let batch = x.ty.shape.elements() / inputs;
-        let macs = (batch * inputs * outputs) as u64;
-        let (kernel, operands) = match (x.ty.dtype, weights.ty.dtype, y.ty.dtype) {
-            (DType::F32, DType::F32, DType::F32) => {
+        let macs = (batch * inputs) as u64 * outputs as u64;
+        let (kernel, operands) = match Arithmetic::of(x, weights, y)? {
+            Arithmetic::F32 => {
                 let params = FullyConnectedF32 { batch, inputs, outputs, range: self.activation.range_f32() };
-                let bias = quantized::bias(node, 2, DType::F32, outputs)?;
-                (Kernel::FullyConnectedF32(params), vec![node.read(0)?, node.read(1)?, bias, node.write(0)])
+                (Kernel::FullyConnectedF32(params), weighted::operands_f32(node, outputs)?)
             }
-            (DType::I8, DType::I8, DType::I8) => {
-                quantized::check_accumulator(inputs, node.optional(2))?;
+            Arithmetic::I8 => {
                 let (input, output) = (quantized::tensor_wide(x)?, quantized::tensor_wide(y)?);
                 let (factors, weights_zero_point) = match quantized::tensor_wide(weights) {
                     Ok(weights) => {
                         let product = f64::from(input.scale * weights.scale);
                         (vec![product / f64::from(output.scale)], weights.zero_point)
                     }
-                    Err(_) => {
-                        let factor =
-                            |w: &f32| f64::from(input.scale) * f64::from(*w) / f64::from(output.scale);
-                        (quantized::weight_scales(weights, 0)?.iter().map(factor).collect(), 0)
-                    }
+                    Err(_) => (weighted::factors(node, 0)?, 0),
                 };
                 let params = FullyConnectedI8 {
                     batch,
@@ -81,12 +75,8 @@ impl Operator for FullyConnected {
                     weights_zero_point,
                     output: self.activation.output_i8(output, node.single_rounding()),
                 };
-                let bias = quantized::bias(node, 2, DType::I32, outputs)?;
-                let [multipliers, shifts] = quantized::multipliers(node, factors)?;
-                let operands = vec![node.read(0)?, node.read(1)?, bias, multipliers, shifts, node.write(0)];
-                (Kernel::FullyConnectedI8(params), operands)
+                (Kernel::FullyConnectedI8(params), weighted::operands_i8(node, 0, &factors)?)
             }
-            (x, w, y) => return Err(no_kernel(&[x, w, y])),
         };
         let description = format!("{inputs} → {outputs}{}", self.activation);
         node.step(kernel, operands, macs, description);

@@ -5,10 +5,12 @@
 //! Sources: TFLite MAX_POOL_2D; ONNX MaxPool.
 //! int8: the integers are compared; scale and zero point stay.
 
+use aot_rt::DType;
+use aot_rt::kernels::{Kernel, MaxPool2dF32, MaxPool2dI8, Window2d};
 use serde::{Deserialize, Serialize};
 
-use super::window::{Placement2d, place};
-use super::{Activation, Operands, Operator, Padding2d, one};
+use super::window::{describe, window};
+use super::{Activation, Operands, Operator, Padding2d, no_kernel, one, quantized};
 use crate::error::OpError;
 use crate::graph::{Shape, TensorType};
 use crate::program::NodeLowering;
@@ -35,9 +37,8 @@ const fn one_cell() -> [usize; 2] {
 }
 
 impl MaxPool2d {
-    fn place(&self, x: &Shape) -> Result<Placement2d, OpError> {
-        let [_, height, width, _] = x.array()?;
-        place([height, width], self.window, self.stride, [1; 2], self.padding)
+    fn window(&self, x: &Shape) -> Result<Window2d, OpError> {
+        window(x, self.window, self.stride, [1; 2], self.padding)
     }
 }
 
@@ -48,11 +49,27 @@ impl Operator for MaxPool2d {
         operands.count(1..=1)?;
         let x = operands.get(0)?;
         let [batch, _, _, channels] = x.ty.shape.array()?;
-        let [height, width] = self.place(&x.ty.shape)?.output;
+        let [height, width] = self.window(&x.ty.shape)?.output;
         one(x.ty.dtype, [batch, height, width, channels])
     }
 
-    fn lower(&self, _node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
-        Err("is not lowered yet".into())
+    fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
+        let (x, y) = (node.input(0)?, node.output(0));
+        let window = self.window(&x.ty.shape)?;
+        let [_, _, _, channels] = x.ty.shape.array()?;
+        let kernel = match (x.ty.dtype, y.ty.dtype) {
+            (DType::F32, DType::F32) => {
+                Kernel::MaxPool2dF32(MaxPool2dF32 { window, channels, range: self.activation.range_f32() })
+            }
+            (DType::I8, DType::I8) => {
+                let range = self.activation.range_i8(quantized::shared(x, y)?);
+                Kernel::MaxPool2dI8(MaxPool2dI8 { window, channels, range })
+            }
+            (x, y) => return Err(no_kernel(&[x, y])),
+        };
+        let operands = vec![node.read(0)?, node.write(0)];
+        let description = format!("{}, {channels} channels{}", describe(&window), self.activation);
+        node.step(kernel, operands, 0, description);
+        Ok(())
     }
 }

@@ -20,6 +20,9 @@ mod quantized;
 mod relu;
 mod reshape;
 mod softmax;
+#[cfg(test)]
+mod tests;
+mod weighted;
 mod window;
 
 pub use activation::Activation;
@@ -131,6 +134,14 @@ macro_rules! operators {
             pub const fn name(&self) -> &'static str {
                 match self {
                     $(Self::$op(_) => <$op as Operator>::NAME,)*
+                }
+            }
+
+            /// The attributes, for reading.
+            #[must_use]
+            pub fn attributes(&self) -> &dyn std::fmt::Debug {
+                match self {
+                    $(Self::$op(op) => op,)*
                 }
             }
 

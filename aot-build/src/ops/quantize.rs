@@ -4,10 +4,11 @@
 //! Sources: TFLite QUANTIZE; ONNX QuantizeLinear.
 //! int8: nearest, ties away from zero; integers are rescaled (tflite numerics, section 3).
 
-use aot_rt::DType;
+use aot_rt::kernels::{Kernel, QuantizeF32I8};
+use aot_rt::{DType, Quantization};
 use serde::{Deserialize, Serialize};
 
-use super::{Operands, Operator, one};
+use super::{Activation, Operands, Operator, no_kernel, one, quantized};
 use crate::error::OpError;
 use crate::graph::TensorType;
 use crate::program::NodeLowering;
@@ -30,7 +31,19 @@ impl Operator for Quantize {
         one(self.dtype, x.ty.shape.clone())
     }
 
-    fn lower(&self, _node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
-        Err("is not lowered yet".into())
+    fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
+        let (x, y) = (node.input(0)?, node.output(0));
+        let len = x.ty.shape.elements();
+        match (x.ty.dtype, y.ty.dtype) {
+            (DType::F32, DType::I8) => {
+                let Quantization { scale, zero_point } = quantized::tensor_wide(y)?;
+                let operands = vec![node.read(0)?, node.write(0)];
+                let kernel = Kernel::QuantizeF32I8(QuantizeF32I8 { len, scale, zero_point });
+                node.step(kernel, operands, 0, format!("{len} elements"));
+                Ok(())
+            }
+            (DType::I8, DType::I8) => quantized::rescale(node, Activation::None.range_f32()),
+            (x, y) => Err(no_kernel(&[x, y])),
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! What the quantized lowerings share: scales, multipliers, bounds.
 
-use aot_rt::fixed_point::Multiplier;
+use aot_rt::fixed_point::{Multiplier, Rounding};
+use aot_rt::kernels::{Kernel, LookupI8, RangeF32, rescale_table};
 use aot_rt::{DType, Quantization};
 
 use crate::error::OpError;
@@ -52,53 +53,92 @@ pub(super) fn multiplier(real: f64) -> Result<Multiplier, OpError> {
     Multiplier::from_real(real).ok_or_else(|| format!("the scales' ratio {real} is too large").into())
 }
 
-/// Multipliers and shifts as constants: one each, or one for each channel.
-///
-/// # Errors
-///
-/// When a factor is too large.
-pub(super) fn multipliers(
-    node: &mut NodeLowering<'_, '_>,
-    factors: impl IntoIterator<Item = f64>,
-) -> Result<[Operand; 2], OpError> {
-    let multipliers = factors.into_iter().map(multiplier).collect::<Result<Vec<_>, _>>()?;
+/// Multipliers and shifts as constants.
+pub(super) fn multipliers(node: &mut NodeLowering<'_, '_>, multipliers: &[Multiplier]) -> [Operand; 2] {
     let values: Vec<u8> = multipliers.iter().flat_map(|m| m.multiplier.to_le_bytes()).collect();
+    // `Multiplier` keeps shifts within -31..=30.
     let shifts: Vec<u8> = multipliers.iter().map(|m| (m.shift as i8).cast_unsigned()).collect();
-    Ok([node.constant(DType::I32, &values), node.constant(DType::I8, &shifts)])
+    [node.constant(DType::I32, &values), node.constant(DType::I8, &shifts)]
 }
 
-/// The bias as an operand: empty where it is left out.
+/// Scale and zero point of `x` and `y`, which must be equal: the operator only moves or
+/// compares integers.
 ///
 /// # Errors
 ///
-/// When it has another element type or number of elements.
-pub(super) fn bias(
-    node: &mut NodeLowering<'_, '_>,
-    operand: usize,
-    dtype: DType,
-    channels: usize,
-) -> Result<Operand, OpError> {
-    let Some(bias) = node.optional(operand) else { return Ok(node.constant(dtype, &[])) };
-    if bias.ty.dtype != dtype || bias.ty.shape.elements() != channels {
-        let expected = dtype.name();
-        return Err(format!("bias `{}` is {}, expected {channels} of {expected}", bias.name, bias.ty).into());
+/// When they differ, or one of the two has none.
+pub(super) fn shared(x: &Tensor, y: &Tensor) -> Result<Quantization, OpError> {
+    let (from, to) = (tensor_wide(x)?, tensor_wide(y)?);
+    if from == to {
+        return Ok(to);
     }
-    node.read(operand)
+    let message = format!(
+        "`{}` has scale {} and zero point {}, `{}` has scale {} and zero point {}: they must be equal",
+        x.name, from.scale, from.zero_point, y.name, to.scale, to.zero_point
+    );
+    Err(OpError::from(message).help("a `quantize` between the two changes the scale"))
 }
 
-/// Refuses a layer whose int8 accumulator could leave 32 bits: `terms` products of
-/// at most `255 * 128`, and a bias.
+/// Refuses a result whose scale and zero point are not the ones that the arithmetic gives.
+///
+/// # Errors
+///
+/// When they are others.
+pub(super) fn check_fixed(y: &Tensor, scale: f32, zero_point: i32) -> Result<(), OpError> {
+    let found = tensor_wide(y)?;
+    if found == (Quantization { scale, zero_point }) {
+        return Ok(());
+    }
+    Err(format!(
+        "`{}` has scale {} and zero point {}, the result has {scale} and {zero_point}",
+        y.name, found.scale, found.zero_point
+    )
+    .into())
+}
+
+/// Refuses a sum of `count` terms, each at most `term`, that could leave 32 bits when it
+/// is shifted left by `shift`.
 ///
 /// # Errors
 ///
 /// When it could.
-pub(super) fn check_accumulator(terms: usize, bias: Option<&Tensor>) -> Result<(), OpError> {
-    let bias = match bias.and_then(|bias| bias.data.as_ref().map(|data| (data, bias.ty.dtype))) {
-        Some((data, dtype)) => data.integers(dtype)?.iter().map(|b| b.unsigned_abs()).max().unwrap_or(0),
-        None => 0,
-    };
-    if (terms as u64).saturating_mul(255 * 128).saturating_add(bias) > i32::MAX as u64 {
-        return Err(format!("{terms} products and a bias of {bias} can overflow 32 bits").into());
+pub(super) fn check_sum(count: u64, term: u64, shift: i32) -> Result<(), OpError> {
+    let sum = count.saturating_mul(term);
+    if sum <= i32::MAX as u64 >> shift.max(0) {
+        return Ok(());
     }
+    let shifted = if shift > 0 { format!(" when shifted by {shift}") } else { String::new() };
+    Err(format!("a sum can reach {sum}, which overflows 32 bits{shifted}").into())
+}
+
+/// How the configuration asks to round.
+pub(super) fn rounding(node: &NodeLowering<'_, '_>) -> Rounding {
+    if node.single_rounding() { Rounding::Single } else { Rounding::Double }
+}
+
+/// Appends the step that looks every int8 element up in `table`.
+///
+/// # Errors
+///
+/// When there is no operand.
+pub(super) fn lookup(node: &mut NodeLowering<'_, '_>, table: [i8; 256]) -> Result<(), OpError> {
+    let len = node.output(0).ty.shape.elements();
+    let table = node.constant(DType::I8, &table.map(i8::cast_unsigned));
+    let operands = vec![node.read(0)?, table, node.write(0)];
+    node.step(Kernel::LookupI8(LookupI8 { len }), operands, 0, format!("{len} elements, table"));
     Ok(())
+}
+
+/// Appends the step that brings int8 elements to the result's scale and limits them.
+///
+/// # Errors
+///
+/// When scales are missing, or too far apart.
+pub(super) fn rescale(node: &mut NodeLowering<'_, '_>, range: RangeF32) -> Result<(), OpError> {
+    let (x, y) = (tensor_wide(node.input(0)?)?, tensor_wide(node.output(0))?);
+    let ratio = f64::from(x.scale) / f64::from(y.scale);
+    check_sum(1, 255, multiplier(ratio)?.shift)?;
+    let table = rescale_table(x, y, range, rounding(node));
+    let table = table.ok_or_else(|| format!("the scales' ratio {ratio} is too large"))?;
+    lookup(node, table)
 }

@@ -1,8 +1,10 @@
 //! Windows that slide over an image: kernels of convolutions, windows of pools.
 
+use aot_rt::kernels::Window2d;
 use serde::{Deserialize, Serialize};
 
 use crate::error::OpError;
+use crate::graph::Shape;
 
 /// Cells added around an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -20,20 +22,55 @@ pub enum Padding2d {
 
 /// Where a window stands for each result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Placement2d {
+struct Placement2d {
     /// Height and width of the result.
-    pub(crate) output: [usize; 2],
+    output: [usize; 2],
     /// Cells added on top and on the left.
-    pub(crate) before: [usize; 2],
+    before: [usize; 2],
 }
+
+/// The window of `kernel` cells over images `x`, `[batch, height, width, channels]`.
+///
+/// # Errors
+///
+/// When an extent, stride or dilation is 0 or too large, or the window is larger than
+/// the padded image.
+pub(super) fn window(
+    x: &Shape,
+    kernel: [usize; 2],
+    stride: [usize; 2],
+    dilation: [usize; 2],
+    padding: Padding2d,
+) -> Result<Window2d, OpError> {
+    let [batch, height, width, _] = x.array()?;
+    let input = [height, width];
+    let Placement2d { output, before } = place(input, kernel, stride, dilation, padding)?;
+    Ok(Window2d { batch, input, output, kernel, stride, dilation, padding: before })
+}
+
+/// `3×3, stride 2×2`: how a step's description begins.
+pub(super) fn describe(window: &Window2d) -> String {
+    let pair = |[rows, columns]: [usize; 2]| format!("{rows}×{columns}");
+    let mut text = pair(window.kernel);
+    for (name, cells) in [("stride", window.stride), ("dilation", window.dilation)] {
+        if cells != [1; 2] {
+            text += &format!(", {name} {}", pair(cells));
+        }
+    }
+    text
+}
+
+/// Most cells that a stride, a dilation or a window's reach may have: every target can
+/// count them.
+const MAX_CELLS: usize = i32::MAX as usize;
 
 /// Places a window of `size` over an image of `input` height and width.
 ///
 /// # Errors
 ///
-/// When an extent, stride or dilation is 0, or the window is larger than the
-/// padded image.
-pub(crate) fn place(
+/// When an extent, stride or dilation is 0 or too large, or the window is larger than
+/// the padded image.
+fn place(
     input: [usize; 2],
     size: [usize; 2],
     stride: [usize; 2],
@@ -50,9 +87,12 @@ pub(crate) fn place(
         if stride == 0 || dilation == 0 || size[axis] == 0 {
             return Err("window, stride and dilation must be at least 1".into());
         }
+        if stride.max(dilation) > MAX_CELLS {
+            return Err(format!("stride and dilation must be at most {MAX_CELLS}").into());
+        }
         let too_large = || OpError::from(format!("the window of {size:?} is larger than the padded image"));
-        let reach =
-            (size[axis] - 1).checked_mul(dilation).and_then(|n| n.checked_add(1)).ok_or_else(too_large)?;
+        let reach = (size[axis] - 1).checked_mul(dilation).filter(|reach| *reach < MAX_CELLS);
+        let reach = reach.ok_or_else(too_large)? + 1;
         let (output, before) = if padding == Padding2d::Same {
             let output = input[axis].div_ceil(stride);
             let padded = (output - 1).saturating_mul(stride).saturating_add(reach);
@@ -95,5 +135,9 @@ mod tests {
         assert!(place([2; 2], [3; 2], [1; 2], [1; 2], Padding2d::Valid).is_err());
         assert!(place([2; 2], [3; 2], [0; 2], [1; 2], Padding2d::Same).is_err());
         assert!(place([2; 2], [3; 2], [1; 2], [1; 2], Padding2d::Explicit([3, 0, 0, 0])).is_err());
+        let huge = [usize::MAX; 2];
+        assert!(place([2; 2], [1; 2], huge, [1; 2], Padding2d::Same).is_err());
+        assert!(place([2; 2], [3; 2], [1; 2], huge, Padding2d::Same).is_err());
+        assert!(place([2; 2], huge, [1; 2], [1; 2], Padding2d::Explicit([usize::MAX - 1; 4])).is_err());
     }
 }

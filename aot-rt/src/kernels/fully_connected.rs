@@ -1,8 +1,10 @@
 //! `fully_connected`: matrix times vector, for every row of a batch.
 
+use super::filters::{Patch, products_f32, products_i8};
+use super::loops::{chunks, chunks_mut};
+use super::requantize::Requantize;
 use super::{OutputI8, RangeF32, kernel_params};
 use crate::Params;
-use crate::fixed_point::ChannelMultipliers;
 
 kernel_params! {
     /// Parameters of [`fully_connected_f32`].
@@ -49,12 +51,8 @@ pub fn fully_connected_f32(
     let p = params.get();
     debug_assert_eq!((x.len(), weights.len()), (p.batch * p.inputs, p.outputs * p.inputs));
     debug_assert_eq!(y.len(), p.batch * p.outputs);
-    let (inputs, outputs) = (p.inputs.max(1), p.outputs.max(1));
-    for (x, y) in x.chunks_exact(inputs).zip(y.chunks_exact_mut(outputs)) {
-        for (channel, (y, weights)) in y.iter_mut().zip(weights.chunks_exact(inputs)).enumerate() {
-            let bias = bias.get(channel).copied().unwrap_or(0.0);
-            *y = p.range.limit(dot_f32(x, weights) + bias);
-        }
+    for (x, y) in chunks(x, p.inputs).zip(chunks_mut(y, p.outputs)) {
+        products_f32(&Patch::whole(p.inputs), x, (weights, p.inputs), bias, p.range, y);
     }
 }
 
@@ -75,39 +73,85 @@ pub fn fully_connected_i8(
     let p = params.get();
     debug_assert_eq!((x.len(), weights.len()), (p.batch * p.inputs, p.outputs * p.inputs));
     debug_assert_eq!(y.len(), p.batch * p.outputs);
-    let (inputs, outputs) = (p.inputs.max(1), p.outputs.max(1));
-    let multipliers = ChannelMultipliers::new(multipliers, shifts, p.output.rounding());
-    let (x_zero, w_zero) = (p.input_zero_point as i16, p.weights_zero_point as i16);
-    for (x, y) in x.chunks_exact(inputs).zip(y.chunks_exact_mut(outputs)) {
-        for (channel, (y, weights)) in y.iter_mut().zip(weights.chunks_exact(inputs)).enumerate() {
-            let bias = bias.get(channel).copied().unwrap_or(0);
-            let accumulator = dot_i8(x, x_zero, weights, w_zero).wrapping_add(bias);
-            *y = p.output.limit(multipliers.apply(channel, accumulator));
-        }
+    for (x, y) in chunks(x, p.inputs).zip(chunks_mut(y, p.outputs)) {
+        // sum (x - x_zero) * (w - w_zero) = sum (x - x_zero) * w - w_zero * sum (x - x_zero)
+        let offset = match p.weights_zero_point {
+            0 => 0,
+            weights_zero => {
+                let sum = x.iter().fold(0_i32, |sum, &x| sum.wrapping_add(i32::from(x)));
+                let zeros = p.input_zero_point.wrapping_mul(p.inputs as i32);
+                sum.wrapping_sub(zeros).wrapping_mul(weights_zero)
+            }
+        };
+        let requantize = Requantize { bias, multipliers, shifts, offset, output: p.output };
+        let x = (x, p.input_zero_point as i16);
+        products_i8(&Patch::whole(p.inputs), x, (weights, p.inputs), &requantize, y);
     }
 }
 
-/// `sum (x - x_zero) * (w - w_zero)`; differences of int8 values fit 16 bits.
-#[inline(always)]
-pub(crate) fn dot_i8(x: &[i8], x_zero: i16, w: &[i8], w_zero: i16) -> i32 {
-    x.iter().zip(w).fold(0, |sum: i32, (&x, &w)| {
-        let x = i16::from(x).wrapping_sub(x_zero);
-        let w = i16::from(w).wrapping_sub(w_zero);
-        sum.wrapping_add(i32::from(x) * i32::from(w))
-    })
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixed_point::Multiplier;
 
-/// `sum x * w`, in eight partial sums: the order is the same on every target.
-#[inline(always)]
-pub(crate) fn dot_f32(x: &[f32], w: &[f32]) -> f32 {
-    let mut sums = [0.0_f32; 8];
-    let (x_chunks, w_chunks) = (x.chunks_exact(8), w.chunks_exact(8));
-    let tail = x_chunks.remainder().iter().zip(w_chunks.remainder());
-    for (x, w) in x_chunks.clone().zip(w_chunks.clone()) {
-        for ((sum, x), w) in sums.iter_mut().zip(x).zip(w) {
-            *sum += x * w;
+    #[test]
+    fn fully_connected_f32_cases() {
+        // known-faults.md O1, with the bias and the factors folded: [[0, 1, 2], [3, 4, 5]].
+        let params = FullyConnectedF32 {
+            batch: 2,
+            inputs: 3,
+            outputs: 2,
+            range: RangeF32 { min: f32::NEG_INFINITY, max: 30.0 },
+        };
+        let mut y = [0.0; 4];
+        let weights = [1.0, 0.0, -1.0, 2.0, 2.0, 2.0];
+        fully_connected_f32(&params, &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0], &weights, &[0.0, 10.0], &mut y);
+        assert_eq!(y, [-2.0, 16.0, -2.0, 30.0]);
+    }
+
+    #[test]
+    fn fully_connected_i8_cases() {
+        let params = |inputs, outputs, input_zero_point, weights_zero_point, zero_point| FullyConnectedI8 {
+            batch: 1,
+            inputs,
+            outputs,
+            input_zero_point,
+            weights_zero_point,
+            output: OutputI8 { zero_point, min: -128, max: 127, single_rounding: false },
+        };
+        // known-faults.md L14: a weight zero point; 3 of the expected 9 are 0.1 * 0.1 / 0.5.
+        let factor = Multiplier::from_real(f64::from(0.1_f32 * 0.1_f32) / 0.5).unwrap();
+        let (multipliers, shifts) = ([factor.multiplier], [factor.shift as i8]);
+        let mut y = [0];
+        let x = [10, 10, 10];
+        fully_connected_i8(&params(3, 1, 0, 5, 0), &x, &[10, 20, 30], &[], &multipliers, &shifts, &mut y);
+        assert_eq!(y, [9]);
+        // known-faults.md L5 (b).
+        let real = f64::from(0.052_961_245_f32 * 0.024_093_779_f32) / f64::from(0.114_843_28_f32);
+        let factor = Multiplier::from_real(real).unwrap();
+        let (multipliers, shifts) = ([factor.multiplier], [factor.shift as i8]);
+        fully_connected_i8(&params(1, 1, 0, 0, -126), &[117], &[5], &[], &multipliers, &shifts, &mut y);
+        assert_eq!(y, [-119]);
+    }
+
+    #[test]
+    fn weights_zero_point_equals_the_definition() {
+        let x: [i8; 13] = core::array::from_fn(|i| (i * 53) as i8);
+        let weights: [i8; 65] = core::array::from_fn(|i| (i * 91 + 7) as i8);
+        let params = FullyConnectedI8 {
+            batch: 1,
+            inputs: 13,
+            outputs: 5,
+            input_zero_point: -17,
+            weights_zero_point: 9,
+            output: OutputI8 { zero_point: 0, min: -128, max: 127, single_rounding: false },
+        };
+        let factor = Multiplier::from_real(1.0 / 1024.0).unwrap();
+        let mut y = [0; 5];
+        fully_connected_i8(&params, &x, &weights, &[], &[factor.multiplier], &[factor.shift as i8], &mut y);
+        for (y, weights) in y.iter().zip(weights.chunks(13)) {
+            let products = x.iter().zip(weights).map(|(&x, &w)| (i32::from(x) + 17) * (i32::from(w) - 9));
+            assert_eq!(f64::from(*y), libm::round(f64::from(products.sum::<i32>()) / 1024.0));
         }
     }
-    let [a, b, c, d, e, f, g, h] = sums;
-    tail.fold(((a + b) + (c + d)) + ((e + f) + (g + h)), |sum, (x, w)| sum + x * w)
 }

@@ -11,11 +11,40 @@
 use crate::params::kernel_params;
 use crate::{Access, DType, Fields, Operand, OperandError};
 
-mod copy;
+mod add;
+mod conv2d;
+mod depthwise_conv2d;
+mod dot;
+mod elementwise;
+mod filters;
 mod fully_connected;
+mod lookup;
+mod loops;
+mod mean;
+mod pad;
+mod pool2d;
+mod quantize;
+mod requantize;
+mod softmax;
+mod window;
 
-pub use copy::{CopyI8, copy_i8};
+pub use add::{AddF32, AddI8, Broadcast, add_f32, add_i8};
+pub use conv2d::{Conv2dF32, Conv2dI8, conv2d_f32, conv2d_i8};
+pub use depthwise_conv2d::{
+    DepthwiseConv2dF32, DepthwiseConv2dI8, depthwise_conv2d_f32, depthwise_conv2d_i8,
+};
+pub use elementwise::{ClampF32, CopyF32, CopyI8, LogisticF32, clamp_f32, copy_f32, copy_i8, logistic_f32};
 pub use fully_connected::{FullyConnectedF32, FullyConnectedI8, fully_connected_f32, fully_connected_i8};
+pub use lookup::{LookupI8, logistic_table, lookup_i8, rescale_table, tanh_table};
+pub use mean::{MeanF32, MeanI8, Reduction, mean_f32, mean_i8};
+pub use pad::{PadF32, PadI8, Padding, pad_f32, pad_i8};
+pub use pool2d::{
+    AveragePool2dF32, AveragePool2dI8, MaxPool2dF32, MaxPool2dI8, average_pool2d_f32, average_pool2d_i8,
+    max_pool2d_f32, max_pool2d_i8,
+};
+pub use quantize::{DequantizeI8F32, QuantizeF32I8, dequantize_i8_f32, quantize_f32_i8};
+pub use softmax::{SoftmaxF32, SoftmaxI8, softmax_f32, softmax_i8};
+pub use window::Window2d;
 
 /// Name, type and access of a kernel's operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,11 +149,37 @@ macro_rules! kernels {
 }
 
 kernels! {
+    AddF32 => add_f32(a: read f32, b: read f32, y: write f32);
+    AddI8 => add_i8(a: read i8, b: read i8, y: write i8);
+    AveragePool2dF32 => average_pool2d_f32(x: read f32, y: write f32);
+    AveragePool2dI8 => average_pool2d_i8(x: read i8, y: write i8);
+    ClampF32 => clamp_f32(x: read f32, y: write f32);
+    Conv2dF32 => conv2d_f32(x: read f32, weights: read f32, bias: read f32, y: write f32);
+    Conv2dI8 => conv2d_i8(
+        x: read i8, weights: read i8, bias: read i32, multipliers: read i32, shifts: read i8, y: write i8
+    );
+    CopyF32 => copy_f32(x: read f32, y: write f32);
     CopyI8 => copy_i8(x: read i8, y: write i8);
+    DepthwiseConv2dF32 => depthwise_conv2d_f32(x: read f32, weights: read f32, bias: read f32, y: write f32);
+    DepthwiseConv2dI8 => depthwise_conv2d_i8(
+        x: read i8, weights: read i8, bias: read i32, multipliers: read i32, shifts: read i8, y: write i8
+    );
+    DequantizeI8F32 => dequantize_i8_f32(x: read i8, y: write f32);
     FullyConnectedF32 => fully_connected_f32(x: read f32, weights: read f32, bias: read f32, y: write f32);
     FullyConnectedI8 => fully_connected_i8(
         x: read i8, weights: read i8, bias: read i32, multipliers: read i32, shifts: read i8, y: write i8
     );
+    LogisticF32 => logistic_f32(x: read f32, y: write f32);
+    LookupI8 => lookup_i8(x: read i8, table: read i8, y: write i8);
+    MaxPool2dF32 => max_pool2d_f32(x: read f32, y: write f32);
+    MaxPool2dI8 => max_pool2d_i8(x: read i8, y: write i8);
+    MeanF32 => mean_f32(x: read f32, y: write f32);
+    MeanI8 => mean_i8(x: read i8, y: write i8);
+    PadF32 => pad_f32(x: read f32, y: write f32);
+    PadI8 => pad_i8(x: read i8, y: write i8);
+    QuantizeF32I8 => quantize_f32_i8(x: read f32, y: write i8);
+    SoftmaxF32 => softmax_f32(x: read f32, y: write f32);
+    SoftmaxI8 => softmax_i8(x: read i8, y: write i8);
 }
 
 kernel_params! {
@@ -134,6 +189,14 @@ kernel_params! {
         pub min: f32,
         /// Upper limit, or infinity.
         pub max: f32,
+    }
+
+    /// Range that an int8 result is limited to.
+    pub struct RangeI8 {
+        /// Lower limit: -128, or that of a fused activation.
+        pub min: i32,
+        /// Upper limit: 127, or that of a fused activation.
+        pub max: i32,
     }
 
     /// Zero point of a quantized result, and the range that it is limited to.
@@ -164,6 +227,21 @@ impl RangeF32 {
     }
 }
 
+impl RangeI8 {
+    /// `q` within the range.
+    #[inline(always)]
+    #[must_use]
+    pub const fn limit(self, q: i32) -> i8 {
+        (if q < self.min {
+            self.min
+        } else if q > self.max {
+            self.max
+        } else {
+            q
+        }) as i8
+    }
+}
+
 impl OutputI8 {
     /// The stated rounding.
     #[inline(always)]
@@ -180,13 +258,14 @@ impl OutputI8 {
     #[inline(always)]
     #[must_use]
     pub const fn limit(self, steps: i32) -> i8 {
-        let q = steps.wrapping_add(self.zero_point);
-        (if q < self.min {
-            self.min
-        } else if q > self.max {
-            self.max
-        } else {
-            q
-        }) as i8
+        RangeI8 { min: self.min, max: self.max }.limit(steps.wrapping_add(self.zero_point))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// Small integers as floats, for cases that hold for both types.
+    pub(super) fn floats(integers: &[i8]) -> [f32; 32] {
+        core::array::from_fn(|i| integers.get(i).copied().unwrap_or(0).into())
     }
 }

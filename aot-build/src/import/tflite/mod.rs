@@ -343,6 +343,12 @@ fn check_types(known: &Known, operands: &[Option<TensorType>], result: DType) ->
     if known.types.iter().any(fits) {
         return Ok(());
     }
+    if let [Some(x), Some(weights), ..] = operands
+        && (x.dtype, weights.dtype) == (DType::F32, DType::I8)
+    {
+        return Err(OpError::from("f32 with i8 weights: dynamic-range quantization is not supported")
+            .help("convert the model in float32, or with full integer quantization"));
+    }
     let found = operands.iter().flatten().map(|ty| ty.dtype.name()).collect::<Vec<_>>().join(", ");
     let row = |row: &&[DType]| {
         let names: Vec<_> = row.iter().map(|dtype| dtype.name()).collect();

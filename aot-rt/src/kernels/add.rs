@@ -1,0 +1,202 @@
+//! `add`: sums of elements, with broadcasting.
+
+use super::loops::{Offsets, chunks_mut, part};
+use super::{OutputI8, RangeF32, kernel_params};
+use crate::Params;
+use crate::fixed_point::{Multiplier, Rounding};
+
+kernel_params! {
+    /// How the elements of two operands meet: nested loops over the elements of `y`,
+    /// from the outermost to the innermost. Loops that are not needed come first,
+    /// with the extent 1; operands of equal shape need one.
+    pub struct Broadcast {
+        /// Rounds of each loop.
+        pub extents: [usize; 6],
+        /// Elements of `a` from one round to the next: 0 where `a` is repeated. The
+        /// last is 0 or 1.
+        pub a_strides: [usize; 6],
+        /// Elements of `b` from one round to the next, likewise.
+        pub b_strides: [usize; 6],
+    }
+
+    /// Parameters of [`add_f32`].
+    pub struct AddF32 {
+        /// How the operands meet.
+        pub broadcast: Broadcast,
+        /// Fused activation.
+        pub range: RangeF32,
+    }
+
+    /// Parameters of [`add_i8`].
+    pub struct AddI8 {
+        /// How the operands meet.
+        pub broadcast: Broadcast,
+        /// Zero point of `a`.
+        pub a_zero_point: i32,
+        /// Factor of `a`, for differences that were shifted left by 20.
+        pub a_multiplier: i32,
+        /// Power of two that belongs to the factor.
+        pub a_shift: i32,
+        /// Zero point of `b`.
+        pub b_zero_point: i32,
+        /// Factor of `b`, for differences that were shifted left by 20.
+        pub b_multiplier: i32,
+        /// Power of two that belongs to the factor.
+        pub b_shift: i32,
+        /// Factor of the sum.
+        pub output_multiplier: i32,
+        /// Power of two that belongs to the factor.
+        pub output_shift: i32,
+        /// Zero point and limits of `y`.
+        pub output: OutputI8,
+    }
+}
+
+impl Broadcast {
+    /// Calls `pair` for every element of `y`, in order.
+    #[inline(always)]
+    fn zip<T: Copy, U>(&self, a: &[T], b: &[T], y: &mut [U], pair: impl Fn(T, T) -> U) {
+        let [e0, e1, e2, e3, e4, inner] = self.extents;
+        let [a0, a1, a2, a3, a4, a_inner] = self.a_strides;
+        let [b0, b1, b2, b3, b4, b_inner] = self.b_strides;
+        let outer = Offsets::new([e0, e1, e2, e3, e4], [[a0, b0], [a1, b1], [a2, b2], [a3, b3], [a4, b4]]);
+        for (y, [a_start, b_start]) in chunks_mut(y, inner).zip(outer) {
+            let a = part(a, a_start, if a_inner == 0 { 1 } else { inner });
+            let b = part(b, b_start, if b_inner == 0 { 1 } else { inner });
+            match (a_inner, b_inner, a, b) {
+                (0, 0, &[a], &[b]) => y.iter_mut().for_each(|y| *y = pair(a, b)),
+                (0, _, &[a], b) => y.iter_mut().zip(b).for_each(|(y, &b)| *y = pair(a, b)),
+                (_, 0, a, &[b]) => y.iter_mut().zip(a).for_each(|(y, &a)| *y = pair(a, b)),
+                _ => y.iter_mut().zip(a).zip(b).for_each(|((y, &a), &b)| *y = pair(a, b)),
+            }
+        }
+    }
+}
+
+/// Sum of two tensors, f32.
+///
+/// `a` and `b`: their own shapes, `y`: the shape that both are broadcast to. Writes
+/// `y` in order, each element after the two that it needs have been read.
+pub fn add_f32(params: &impl Params<AddF32>, a: &[f32], b: &[f32], y: &mut [f32]) {
+    let p = params.get();
+    debug_assert_eq!(y.len(), p.broadcast.extents.iter().product());
+    p.broadcast.zip(a, b, y, |a, b| p.range.limit(a + b));
+}
+
+/// Sum of two tensors, int8.
+///
+/// `a` and `b`: their own shapes, `y`: the shape that both are broadcast to. Writes
+/// `y` in order, each element after the two that it needs have been read.
+pub fn add_i8(params: &impl Params<AddI8>, a: &[i8], b: &[i8], y: &mut [i8]) {
+    let p = params.get();
+    debug_assert_eq!(y.len(), p.broadcast.extents.iter().product());
+    let rounding = p.output.rounding();
+    let a_factor = Multiplier { multiplier: p.a_multiplier, shift: p.a_shift };
+    let b_factor = Multiplier { multiplier: p.b_multiplier, shift: p.b_shift };
+    let factor = Multiplier { multiplier: p.output_multiplier, shift: p.output_shift };
+    p.broadcast.zip(a, b, y, |a, b| {
+        let a = scaled(a, p.a_zero_point, a_factor, rounding);
+        let b = scaled(b, p.b_zero_point, b_factor, rounding);
+        p.output.limit(factor.apply(a.wrapping_add(b), rounding))
+    });
+}
+
+/// `x` in the unit of the sum.
+#[inline(always)]
+fn scaled(x: i8, zero_point: i32, factor: Multiplier, rounding: Rounding) -> i32 {
+    factor.apply(i32::from(x).wrapping_sub(zero_point) << 20, rounding)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VECTOR: Broadcast = Broadcast {
+        extents: [1, 1, 1, 1, 1, 4],
+        a_strides: [0, 0, 0, 0, 0, 1],
+        b_strides: [0, 0, 0, 0, 0, 1],
+    };
+
+    #[test]
+    fn add_f32_broadcasts() {
+        for (name, broadcast, b, expect) in [
+            ("equal shapes", VECTOR, &[10.0, 20.0, 30.0, 40.0][..], [11.0, 22.0, 33.0, 40.5]),
+            ("scalar", Broadcast { b_strides: [0; 6], ..VECTOR }, &[1.0], [2.0, 3.0, 4.0, 5.0]),
+            (
+                "row to (2, 2)",
+                Broadcast {
+                    extents: [1, 1, 1, 1, 2, 2],
+                    a_strides: [0, 0, 0, 0, 2, 1],
+                    b_strides: [0, 0, 0, 0, 0, 1],
+                },
+                &[10.0, 20.0],
+                [11.0, 22.0, 13.0, 24.0],
+            ),
+            (
+                "column to (2, 2)",
+                Broadcast {
+                    extents: [1, 1, 1, 1, 2, 2],
+                    a_strides: [0, 0, 0, 0, 2, 1],
+                    b_strides: [0, 0, 0, 0, 1, 0],
+                },
+                &[10.0, 20.0],
+                [11.0, 12.0, 23.0, 24.0],
+            ),
+        ] {
+            let params = AddF32 { broadcast, range: RangeF32 { min: f32::NEG_INFINITY, max: 40.5 } };
+            let mut y = [0.0; 4];
+            add_f32(&params, &[1.0, 2.0, 3.0, 4.0], b, &mut y);
+            assert_eq!(y, expect, "{name}");
+            let swapped =
+                Broadcast { a_strides: broadcast.b_strides, b_strides: broadcast.a_strides, ..broadcast };
+            add_f32(&AddF32 { broadcast: swapped, ..params }, b, &[1.0, 2.0, 3.0, 4.0], &mut y);
+            assert_eq!(y, expect, "{name}, swapped");
+        }
+    }
+
+    #[test]
+    fn add_f32_repeats_both_operands() {
+        // (3, 1) + (1, 2)
+        let broadcast = Broadcast {
+            extents: [1, 1, 1, 1, 3, 2],
+            a_strides: [0, 0, 0, 0, 1, 0],
+            b_strides: [0, 0, 0, 0, 0, 1],
+        };
+        let params = AddF32 { broadcast, range: RangeF32 { min: 0.0, max: f32::INFINITY } };
+        let mut y = [0.0; 6];
+        add_f32(&params, &[1.0, 2.0, f32::NAN], &[10.0, -20.0], &mut y);
+        assert_eq!(y[..4], [11.0, 0.0, 12.0, 0.0]);
+        assert!(y[4].is_nan() && y[5].is_nan());
+    }
+
+    #[test]
+    fn add_i8_is_near_the_real_sum() {
+        let [a_scale, b_scale, y_scale] = [0.05_f64, 0.02, 0.06];
+        let twice = 2.0 * a_scale.max(b_scale);
+        let factor = |real| Multiplier::from_real(real).unwrap();
+        let (a_factor, b_factor) = (factor(a_scale / twice), factor(b_scale / twice));
+        let output = factor(twice / (f64::from(1 << 20) * y_scale));
+        let params = AddI8 {
+            broadcast: Broadcast { extents: [1, 1, 1, 1, 1, 256], b_strides: [0; 6], ..VECTOR },
+            a_zero_point: 3,
+            a_multiplier: a_factor.multiplier,
+            a_shift: a_factor.shift,
+            b_zero_point: -5,
+            b_multiplier: b_factor.multiplier,
+            b_shift: b_factor.shift,
+            output_multiplier: output.multiplier,
+            output_shift: output.shift,
+            output: OutputI8 { zero_point: 7, min: -100, max: 100, single_rounding: false },
+        };
+        let a: [i8; 256] = core::array::from_fn(|i| i as i8);
+        for b in [-128, -5, 0, 127] {
+            let mut y = [0; 256];
+            add_i8(&params, &a, &[b], &mut y);
+            for (a, y) in a.iter().zip(y) {
+                let real = a_scale * (f64::from(*a) - 3.0) + b_scale * (f64::from(b) + 5.0);
+                let expect = libm::round(real / y_scale) + 7.0;
+                assert!((f64::from(y) - expect.clamp(-100.0, 100.0)).abs() <= 1.0, "{a} + {b} = {y}");
+            }
+        }
+    }
+}

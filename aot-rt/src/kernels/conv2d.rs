@@ -1,0 +1,319 @@
+//! `conv2d`: a window of weights over images, for every output channel.
+
+use core::num::NonZeroUsize;
+
+use super::filters::{Patch, products_f32, products_i8};
+use super::loops::{chunks, chunks_mut};
+use super::requantize::Requantize;
+use super::window::Taps;
+use super::{OutputI8, RangeF32, Window2d, kernel_params};
+use crate::Params;
+
+kernel_params! {
+    /// Parameters of [`conv2d_f32`].
+    pub struct Conv2dF32 {
+        /// How the window moves.
+        pub window: Window2d,
+        /// Channels of `x`, a multiple of `groups`.
+        pub in_channels: usize,
+        /// Channels of `y`, a multiple of `groups`.
+        pub out_channels: usize,
+        /// Groups of channels that are convolved apart; at least 1.
+        pub groups: usize,
+        /// Fused activation.
+        pub range: RangeF32,
+    }
+
+    /// Parameters of [`conv2d_i8`].
+    pub struct Conv2dI8 {
+        /// How the window moves.
+        pub window: Window2d,
+        /// Channels of `x`, a multiple of `groups`.
+        pub in_channels: usize,
+        /// Channels of `y`, a multiple of `groups`.
+        pub out_channels: usize,
+        /// Groups of channels that are convolved apart; at least 1.
+        pub groups: usize,
+        /// Zero point of `x`, which cells outside the image have, too.
+        pub input_zero_point: i32,
+        /// Zero point and limits of `y`.
+        pub output: OutputI8,
+    }
+}
+
+/// Bytes on the stack for a window's cells, so that short rows become one product.
+const BUFFER: usize = 240;
+
+/// The patch of the first group under a window; `group` of `channels` channels.
+///
+/// With one group and no dilation, a row of the window is one segment; with one
+/// cell or row, the whole patch is.
+#[inline(always)]
+fn patch(window: &Window2d, rows: Taps, columns: Taps, channels: usize, group: usize) -> Patch {
+    let [row_axis, column_axis] = window.axes();
+    let merged = column_axis.dilation == 1 && channels == group;
+    let filter_row = column_axis.kernel * group;
+    Patch {
+        rows: rows.count,
+        segments: if merged { 1 } else { columns.count },
+        segment: if merged { columns.count * group } else { group },
+        start: [
+            (rows.start * column_axis.input + columns.start) * channels,
+            rows.first * filter_row + columns.first * group,
+        ],
+        row: [row_axis.dilation * column_axis.input * channels, filter_row],
+        step: [column_axis.dilation * channels, group],
+    }
+}
+
+/// Convolution, f32.
+///
+/// `x`: `[batch, in_h, in_w, in_channels]`, `weights`:
+/// `[out_channels, kernel_h, kernel_w, in_channels / groups]`, `bias`:
+/// `[out_channels]` or empty, `y`: `[batch, out_h, out_w, out_channels]`. Cells
+/// outside the image count as 0. Writes `y` in row-major order, each cell after
+/// every cell of `x` under its window has been read.
+pub fn conv2d_f32(params: &impl Params<Conv2dF32>, x: &[f32], weights: &[f32], bias: &[f32], y: &mut [f32]) {
+    let p = params.get();
+    let groups = NonZeroUsize::new(p.groups).unwrap_or(NonZeroUsize::MIN);
+    let (in_group, out_group) = (p.in_channels / groups, p.out_channels / groups);
+    let filter = p.window.kernel_cells() * in_group;
+    debug_assert_eq!(x.len(), p.window.batch * p.window.input_cells() * p.in_channels);
+    debug_assert_eq!(y.len(), p.window.batch * p.window.output_cells() * p.out_channels);
+    debug_assert_eq!(weights.len(), filter * p.out_channels);
+    p.window.for_each_cell((x, p.in_channels), (y, p.out_channels), |x, rows, columns, y| {
+        let mut patch = patch(&p.window, rows, columns, p.in_channels, in_group);
+        let groups = chunks_mut(y, out_group).zip(chunks(weights, filter * out_group));
+        for (group, (y, weights)) in groups.enumerate() {
+            patch.gathered::<f32, { BUFFER / 4 }>(x, filter, 0.0, |patch, x| {
+                let bias = bias.get(group * out_group..).unwrap_or_default();
+                products_f32(&patch, x, (weights, filter), bias, p.range, y);
+            });
+            patch.start[0] += in_group;
+        }
+    });
+}
+
+/// Convolution, int8.
+///
+/// `x`: `[batch, in_h, in_w, in_channels]`, `weights`:
+/// `[out_channels, kernel_h, kernel_w, in_channels / groups]`, `bias`:
+/// `[out_channels]` or empty, `multipliers` and `shifts`: `[out_channels]` or `[1]`,
+/// `y`: `[batch, out_h, out_w, out_channels]`. Cells outside the image are at the
+/// zero point. Writes `y` in row-major order, each cell after every cell of `x`
+/// under its window has been read.
+pub fn conv2d_i8(
+    params: &impl Params<Conv2dI8>,
+    x: &[i8],
+    weights: &[i8],
+    bias: &[i32],
+    multipliers: &[i32],
+    shifts: &[i8],
+    y: &mut [i8],
+) {
+    let p = params.get();
+    let groups = NonZeroUsize::new(p.groups).unwrap_or(NonZeroUsize::MIN);
+    let (in_group, out_group) = (p.in_channels / groups, p.out_channels / groups);
+    let filter = p.window.kernel_cells() * in_group;
+    debug_assert_eq!(x.len(), p.window.batch * p.window.input_cells() * p.in_channels);
+    debug_assert_eq!(y.len(), p.window.batch * p.window.output_cells() * p.out_channels);
+    debug_assert_eq!(weights.len(), filter * p.out_channels);
+    let requantize = Requantize { bias, multipliers, shifts, offset: 0, output: p.output };
+    let zero = p.input_zero_point as i16;
+    p.window.for_each_cell((x, p.in_channels), (y, p.out_channels), |x, rows, columns, y| {
+        let mut patch = patch(&p.window, rows, columns, p.in_channels, in_group);
+        let groups = chunks_mut(y, out_group).zip(chunks(weights, filter * out_group));
+        for (group, (y, weights)) in groups.enumerate() {
+            patch.gathered::<i8, BUFFER>(x, filter, p.input_zero_point as i8, |patch, x| {
+                let requantize = requantize.skip(group * out_group);
+                products_i8(&patch, (x, zero), (weights, filter), &requantize, y);
+            });
+            patch.start[0] += in_group;
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixed_point::Multiplier;
+
+    const ALL: RangeF32 = RangeF32 { min: f32::NEG_INFINITY, max: f32::INFINITY };
+
+    struct Case {
+        name: &'static str,
+        window: Window2d,
+        /// Input channels, output channels, groups.
+        channels: [usize; 3],
+        x: &'static [i8],
+        weights: &'static [i8],
+        bias: &'static [i8],
+        expect: &'static [i8],
+    }
+
+    const ONE: Window2d = Window2d {
+        batch: 1,
+        input: [1, 1],
+        output: [1, 1],
+        kernel: [1, 1],
+        stride: [1, 1],
+        dilation: [1, 1],
+        padding: [0, 0],
+    };
+
+    /// Small integers, computed by hand; the same in floats and in int8.
+    const CASES: &[Case] = &[
+        Case {
+            name: "1x1, five channels out: a block of four and one",
+            window: Window2d { input: [1, 2], output: [1, 2], ..ONE },
+            channels: [2, 5, 1],
+            x: &[1, 2, 3, 4],
+            weights: &[1, 0, 0, 1, 1, 1, 1, -1, 2, 3],
+            bias: &[0, 0, 0, 0, 10],
+            expect: &[1, 2, 3, -1, 18, 3, 4, 7, -1, 28],
+        },
+        Case {
+            name: "3x3 same padding",
+            window: Window2d { input: [3, 3], output: [3, 3], kernel: [3, 3], padding: [1, 1], ..ONE },
+            channels: [1, 1, 1],
+            x: &[1, 2, 3, 4, 5, 6, 7, 8, 9],
+            weights: &[1, 1, 1, 1, 1, 1, 1, 1, 1],
+            bias: &[],
+            expect: &[12, 21, 16, 27, 45, 33, 24, 39, 28],
+        },
+        Case {
+            name: "stride, uneven padding, batch",
+            window: Window2d {
+                batch: 2,
+                input: [2, 3],
+                output: [1, 2],
+                kernel: [2, 2],
+                stride: [2, 2],
+                padding: [0, 1],
+                ..ONE
+            },
+            channels: [1, 1, 1],
+            x: &[1, 2, 3, 4, 5, 6, 10, 20, 30, 40, 50, 60],
+            weights: &[1, 2, 3, 4],
+            bias: &[-1],
+            // 2*1 + 4*4 - 1; 2 + 2*3 + 3*5 + 4*6 - 1
+            expect: &[17, 46, 127, 127],
+        },
+        Case {
+            // known-faults.md O13: dilation 2, pads [3, 0], x 1..4, w [1, 10, 100], a tenth of it.
+            name: "dilation and padding before",
+            window: Window2d {
+                input: [1, 4],
+                output: [1, 3],
+                kernel: [1, 3],
+                dilation: [1, 2],
+                padding: [0, 3],
+                ..ONE
+            },
+            channels: [1, 1, 1],
+            x: &[1, 2, 3, 4],
+            weights: &[0, 1, 10],
+            bias: &[],
+            expect: &[20, 31, 42],
+        },
+        Case {
+            name: "two groups",
+            window: Window2d { input: [1, 2], output: [1, 1], kernel: [1, 2], ..ONE },
+            channels: [4, 2, 2],
+            x: &[1, 2, 3, 4, 5, 6, 7, 8],
+            weights: &[1, 1, 1, 1, 1, 2, 3, 4],
+            bias: &[0, 1],
+            // 1 + 2 + 5 + 6; 3 + 2*4 + 3*7 + 4*8 + 1
+            expect: &[14, 65],
+        },
+    ];
+
+    #[test]
+    fn conv2d_f32_cases() {
+        for case in CASES {
+            let [in_channels, out_channels, groups] = case.channels;
+            let params = Conv2dF32 {
+                window: case.window,
+                in_channels,
+                out_channels,
+                groups,
+                range: RangeF32 { max: 127.0, ..ALL },
+            };
+            let [x, weights, bias, expect] =
+                [case.x, case.weights, case.bias, case.expect].map(crate::kernels::tests::floats);
+            let mut y = [f32::NAN; 16];
+            let y = &mut y[..case.expect.len()];
+            conv2d_f32(
+                &params,
+                &x[..case.x.len()],
+                &weights[..case.weights.len()],
+                &bias[..case.bias.len()],
+                y,
+            );
+            assert_eq!(y, &expect[..y.len()], "{}", case.name);
+        }
+    }
+
+    #[test]
+    fn conv2d_i8_cases() {
+        for case in CASES {
+            let [in_channels, out_channels, groups] = case.channels;
+            for zero in [0_i8, -7, 5] {
+                let params = Conv2dI8 {
+                    window: case.window,
+                    in_channels,
+                    out_channels,
+                    groups,
+                    input_zero_point: zero.into(),
+                    output: OutputI8 { zero_point: 3, min: -128, max: 127, single_rounding: false },
+                };
+                let one = Multiplier::from_real(1.0).unwrap();
+                let mut x = [0; 16];
+                for (x, case_x) in x.iter_mut().zip(case.x) {
+                    *x = case_x + zero;
+                }
+                let mut bias = [0; 8];
+                for (bias, &case_bias) in bias.iter_mut().zip(case.bias) {
+                    *bias = case_bias.into();
+                }
+                let mut y = [0; 16];
+                let y = &mut y[..case.expect.len()];
+                conv2d_i8(
+                    &params,
+                    &x[..case.x.len()],
+                    case.weights,
+                    &bias[..case.bias.len()],
+                    &[one.multiplier],
+                    &[one.shift as i8],
+                    y,
+                );
+                for (y, expect) in y.iter().zip(case.expect) {
+                    assert_eq!(
+                        *y,
+                        expect.saturating_add(if *expect == 127 { 0 } else { 3 }),
+                        "{}",
+                        case.name
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn conv2d_i8_requantizes_by_channel() {
+        // known-faults.md L5 (a): accumulators -1896 and -1711.
+        let m = Multiplier::from_real(0.4 / 37.0).unwrap();
+        let params = Conv2dI8 {
+            window: ONE,
+            in_channels: 1,
+            out_channels: 3,
+            groups: 1,
+            input_zero_point: 0,
+            output: OutputI8 { zero_point: 0, min: -128, max: 127, single_rounding: false },
+        };
+        let mut y = [0; 3];
+        let multipliers = [m.multiplier, m.multiplier, 1 << 30];
+        conv2d_i8(&params, &[-79], &[24, 24, 1], &[0, 185, 0], &multipliers, &[-6, -6, 1], &mut y);
+        assert_eq!(y, [-21, -19, -79]);
+    }
+}

@@ -1,0 +1,408 @@
+//! `depthwise_conv2d`: a window of weights over images, each channel by itself.
+
+use super::loops::chunks_mut;
+use super::requantize::Requantize;
+use super::window::Taps;
+use super::{OutputI8, RangeF32, Window2d, kernel_params};
+use crate::Params;
+
+kernel_params! {
+    /// Parameters of [`depthwise_conv2d_f32`].
+    pub struct DepthwiseConv2dF32 {
+        /// How the window moves.
+        pub window: Window2d,
+        /// Channels of `x`.
+        pub in_channels: usize,
+        /// Channels of `y` that each channel of `x` gives; at least 1.
+        pub depth_multiplier: usize,
+        /// Fused activation.
+        pub range: RangeF32,
+    }
+
+    /// Parameters of [`depthwise_conv2d_i8`].
+    pub struct DepthwiseConv2dI8 {
+        /// How the window moves.
+        pub window: Window2d,
+        /// Channels of `x`.
+        pub in_channels: usize,
+        /// Channels of `y` that each channel of `x` gives; at least 1.
+        pub depth_multiplier: usize,
+        /// Zero point of `x`, which cells outside the image have, too.
+        pub input_zero_point: i32,
+        /// Zero point and limits of `y`.
+        pub output: OutputI8,
+    }
+}
+
+/// Channels that are summed together.
+const BLOCK: usize = 8;
+
+/// The cells under a window: where they lie in `x` and in the weights.
+#[derive(Clone, Copy)]
+struct Patch<'a, T> {
+    x: &'a [T],
+    weights: &'a [T],
+    rows: usize,
+    columns: usize,
+    /// First element in `x` and in the weights.
+    start: [usize; 2],
+    /// Elements from one row to the next, in `x` and in the weights.
+    row: [usize; 2],
+    /// Elements from one column to the next, in `x` and in the weights.
+    step: [usize; 2],
+}
+
+impl<'a, T: Copy> Patch<'a, T> {
+    #[inline(always)]
+    fn new(
+        window: &Window2d,
+        [rows, columns]: [Taps; 2],
+        (x, in_channels): (&'a [T], usize),
+        (weights, out_channels): (&'a [T], usize),
+    ) -> Self {
+        let [row_axis, column_axis] = window.axes();
+        let weights_row = column_axis.kernel * out_channels;
+        Self {
+            x,
+            weights,
+            rows: rows.count,
+            columns: columns.count,
+            start: [
+                (rows.start * column_axis.input + columns.start) * in_channels,
+                rows.first * weights_row + columns.first * out_channels,
+            ],
+            row: [row_axis.dilation * column_axis.input * in_channels, weights_row],
+            step: [column_axis.dilation * in_channels, out_channels],
+        }
+    }
+
+    /// Computes all channels `y` of a cell.
+    #[inline(always)]
+    fn channels<A: Arithmetic<Element = T>>(&self, arithmetic: &A, depth_multiplier: usize, y: &mut [T]) {
+        if depth_multiplier == 1 {
+            self.run::<A, false>(arithmetic, [0, 0], y);
+        } else {
+            for (x_channel, y) in chunks_mut(y, depth_multiplier).enumerate() {
+                self.run::<A, true>(arithmetic, [x_channel, x_channel * depth_multiplier], y);
+            }
+        }
+    }
+
+    /// Computes a run of channels, which all read one channel of `x` if `SHARED`.
+    #[inline(always)]
+    fn run<A: Arithmetic<Element = T>, const SHARED: bool>(
+        &self,
+        arithmetic: &A,
+        [x_channel, mut channel]: [usize; 2],
+        y: &mut [T],
+    ) {
+        let (blocks, rest) = y.as_chunks_mut::<BLOCK>();
+        for y in blocks {
+            let x_channel = if SHARED { x_channel } else { channel };
+            let sums = self.sums::<A, SHARED, BLOCK>(arithmetic, [x_channel, channel]);
+            *y = arithmetic.finish(channel, sums);
+            channel += BLOCK;
+        }
+        for y in rest {
+            let x_channel = if SHARED { x_channel } else { channel };
+            let sums = self.sums::<A, SHARED, 1>(arithmetic, [x_channel, channel]);
+            [*y] = arithmetic.finish(channel, sums);
+            channel += 1;
+        }
+    }
+
+    /// Sums of `N` channels, each in the order of the cells.
+    #[inline(always)]
+    fn sums<A: Arithmetic<Element = T>, const SHARED: bool, const N: usize>(
+        &self,
+        arithmetic: &A,
+        [x_channel, channel]: [usize; 2],
+    ) -> [A::Sum; N] {
+        let mut sums = [A::Sum::default(); N];
+        let [mut x_row, mut weights_row] = [self.start[0] + x_channel, self.start[1] + channel];
+        for _ in 0..self.rows {
+            let [mut x_at, mut weights_at] = [x_row, weights_row];
+            for _ in 0..self.columns {
+                let x = self.x.get(x_at..).unwrap_or_default();
+                let x = if SHARED { x.first().map(|&x| [x; N]) } else { x.first_chunk().copied() };
+                let weights = self.weights.get(weights_at..).unwrap_or_default();
+                if let (Some(x), Some(weights)) = (x, weights.first_chunk::<N>()) {
+                    for ((sum, x), &weight) in sums.iter_mut().zip(x).zip(weights) {
+                        *sum = arithmetic.multiply_add(*sum, x, weight);
+                    }
+                }
+                x_at += self.step[0];
+                weights_at += self.step[1];
+            }
+            x_row += self.row[0];
+            weights_row += self.row[1];
+        }
+        sums
+    }
+}
+
+/// What differs between element types.
+trait Arithmetic {
+    type Element: Copy;
+    type Sum: Copy + Default;
+    fn multiply_add(&self, sum: Self::Sum, x: Self::Element, weight: Self::Element) -> Self::Sum;
+    /// The results of the channels from `first` on.
+    fn finish<const N: usize>(&self, first: usize, sums: [Self::Sum; N]) -> [Self::Element; N];
+}
+
+struct F32<'a> {
+    bias: &'a [f32],
+    range: RangeF32,
+}
+
+impl Arithmetic for F32<'_> {
+    type Element = f32;
+    type Sum = f32;
+
+    #[inline(always)]
+    fn multiply_add(&self, sum: f32, x: f32, weight: f32) -> f32 {
+        sum + x * weight
+    }
+
+    #[inline(always)]
+    fn finish<const N: usize>(&self, first: usize, mut sums: [f32; N]) -> [f32; N] {
+        let bias = self.bias.get(first..).and_then(|bias| bias.first_chunk()).unwrap_or(&[0.0; N]);
+        for (sum, bias) in sums.iter_mut().zip(bias) {
+            *sum = self.range.limit(*sum + bias);
+        }
+        sums
+    }
+}
+
+struct I8<'a> {
+    zero: i16,
+    requantize: Requantize<'a>,
+}
+
+impl Arithmetic for I8<'_> {
+    type Element = i8;
+    type Sum = i32;
+
+    #[inline(always)]
+    fn multiply_add(&self, sum: i32, x: i8, weight: i8) -> i32 {
+        // A difference of int8 values times an int8 value fits 16 bits.
+        let product = i16::from(x).wrapping_sub(self.zero).wrapping_mul(i16::from(weight));
+        sum.wrapping_add(i32::from(product))
+    }
+
+    #[inline(always)]
+    fn finish<const N: usize>(&self, first: usize, sums: [i32; N]) -> [i8; N] {
+        self.requantize.channels(first, sums)
+    }
+}
+
+/// Depthwise convolution, f32.
+///
+/// `x`: `[batch, in_h, in_w, in_channels]`, `weights`:
+/// `[1, kernel_h, kernel_w, out_channels]`, `bias`: `[out_channels]` or empty, `y`:
+/// `[batch, out_h, out_w, out_channels]`, where channel `i * depth_multiplier + m` of
+/// `y` reads channel `i` of `x`. Cells outside the image count as 0. Writes `y` in
+/// row-major order, each cell's channels in order, each after the cells of `x` that
+/// it needs have been read.
+pub fn depthwise_conv2d_f32(
+    params: &impl Params<DepthwiseConv2dF32>,
+    x: &[f32],
+    weights: &[f32],
+    bias: &[f32],
+    y: &mut [f32],
+) {
+    let p = params.get();
+    let out_channels = p.in_channels * p.depth_multiplier;
+    debug_assert_eq!(x.len(), p.window.batch * p.window.input_cells() * p.in_channels);
+    debug_assert_eq!(y.len(), p.window.batch * p.window.output_cells() * out_channels);
+    debug_assert_eq!(weights.len(), p.window.kernel_cells() * out_channels);
+    let arithmetic = F32 { bias, range: p.range };
+    p.window.for_each_cell((x, p.in_channels), (y, out_channels), |x, rows, columns, y| {
+        let patch = Patch::new(&p.window, [rows, columns], (x, p.in_channels), (weights, out_channels));
+        patch.channels(&arithmetic, p.depth_multiplier, y);
+    });
+}
+
+/// Depthwise convolution, int8.
+///
+/// `x`: `[batch, in_h, in_w, in_channels]`, `weights`:
+/// `[1, kernel_h, kernel_w, out_channels]`, `bias`: `[out_channels]` or empty,
+/// `multipliers` and `shifts`: `[out_channels]` or `[1]`, `y`:
+/// `[batch, out_h, out_w, out_channels]`, where channel `i * depth_multiplier + m` of
+/// `y` reads channel `i` of `x`. Cells outside the image are at the zero point.
+/// Writes `y` in row-major order, each cell's channels in order, each after the
+/// cells of `x` that it needs have been read.
+pub fn depthwise_conv2d_i8(
+    params: &impl Params<DepthwiseConv2dI8>,
+    x: &[i8],
+    weights: &[i8],
+    bias: &[i32],
+    multipliers: &[i32],
+    shifts: &[i8],
+    y: &mut [i8],
+) {
+    let p = params.get();
+    let out_channels = p.in_channels * p.depth_multiplier;
+    debug_assert_eq!(x.len(), p.window.batch * p.window.input_cells() * p.in_channels);
+    debug_assert_eq!(y.len(), p.window.batch * p.window.output_cells() * out_channels);
+    debug_assert_eq!(weights.len(), p.window.kernel_cells() * out_channels);
+    let requantize = Requantize { bias, multipliers, shifts, offset: 0, output: p.output };
+    let arithmetic = I8 { zero: p.input_zero_point as i16, requantize };
+    p.window.for_each_cell((x, p.in_channels), (y, out_channels), |x, rows, columns, y| {
+        let patch = Patch::new(&p.window, [rows, columns], (x, p.in_channels), (weights, out_channels));
+        patch.channels(&arithmetic, p.depth_multiplier, y);
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixed_point::Multiplier;
+    use crate::kernels::tests::floats;
+
+    struct Case {
+        name: &'static str,
+        window: Window2d,
+        in_channels: usize,
+        depth_multiplier: usize,
+        x: &'static [i8],
+        weights: &'static [i8],
+        bias: &'static [i8],
+        expect: &'static [i8],
+    }
+
+    const WINDOW: Window2d = Window2d {
+        batch: 1,
+        input: [1, 2],
+        output: [1, 1],
+        kernel: [1, 2],
+        stride: [1, 1],
+        dilation: [1, 1],
+        padding: [0, 0],
+    };
+
+    /// Small integers, computed by hand; the same in floats and in int8.
+    const CASES: &[Case] = &[
+        Case {
+            name: "nine channels: a block and one",
+            window: WINDOW,
+            in_channels: 9,
+            depth_multiplier: 1,
+            x: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 1, 1, 1, 1, 1, 1, 1, 1],
+            weights: &[1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 2, 3, 4, 5, 6, 7, 8, 9],
+            bias: &[0, 0, 0, 0, 0, 0, 0, 0, 1],
+            expect: &[2, 4, 6, 8, 10, 12, 14, 16, 28],
+        },
+        Case {
+            name: "multiplier two",
+            window: WINDOW,
+            in_channels: 2,
+            depth_multiplier: 2,
+            x: &[1, 2, 3, 4],
+            weights: &[1, 10, 1, 10, 2, 1, 0, -1],
+            bias: &[],
+            // 1 + 3*2, 10 + 3, 2, 20 - 4
+            expect: &[7, 13, 2, 16],
+        },
+        Case {
+            name: "multiplier nine of one channel: a block and one",
+            window: WINDOW,
+            in_channels: 1,
+            depth_multiplier: 9,
+            x: &[1, 2],
+            weights: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 1, 1, 1, 1, 1, 1, 1, 1],
+            bias: &[],
+            expect: &[3, 4, 5, 6, 7, 8, 9, 10, 11],
+        },
+        Case {
+            name: "padding, stride, batch",
+            window: Window2d {
+                batch: 2,
+                input: [3, 1],
+                output: [2, 1],
+                kernel: [3, 1],
+                stride: [2, 1],
+                padding: [1, 0],
+                ..WINDOW
+            },
+            in_channels: 1,
+            depth_multiplier: 1,
+            x: &[1, 2, 3, 4, 5, 6],
+            weights: &[1, 2, 3],
+            bias: &[],
+            // 2 + 3*2, 2 + 2*3; 8 + 15, 5 + 12
+            expect: &[8, 8, 23, 17],
+        },
+        Case {
+            name: "dilation",
+            window: Window2d { input: [1, 4], output: [1, 2], dilation: [1, 2], ..WINDOW },
+            in_channels: 1,
+            depth_multiplier: 1,
+            x: &[1, 2, 3, 4],
+            weights: &[10, 1],
+            bias: &[],
+            expect: &[13, 24],
+        },
+    ];
+
+    #[test]
+    fn depthwise_conv2d_f32_cases() {
+        for case in CASES {
+            let params = DepthwiseConv2dF32 {
+                window: case.window,
+                in_channels: case.in_channels,
+                depth_multiplier: case.depth_multiplier,
+                range: RangeF32 { min: f32::NEG_INFINITY, max: f32::INFINITY },
+            };
+            let [x, weights, bias, expect] = [case.x, case.weights, case.bias, case.expect].map(floats);
+            let mut y = [f32::NAN; 32];
+            let y = &mut y[..case.expect.len()];
+            depthwise_conv2d_f32(
+                &params,
+                &x[..case.x.len()],
+                &weights[..case.weights.len()],
+                &bias[..case.bias.len()],
+                y,
+            );
+            assert_eq!(y, &expect[..y.len()], "{}", case.name);
+        }
+    }
+
+    #[test]
+    fn depthwise_conv2d_i8_cases() {
+        for case in CASES {
+            for zero in [0_i8, -100, 90] {
+                let params = DepthwiseConv2dI8 {
+                    window: case.window,
+                    in_channels: case.in_channels,
+                    depth_multiplier: case.depth_multiplier,
+                    input_zero_point: zero.into(),
+                    output: OutputI8 { zero_point: -1, min: -128, max: 127, single_rounding: false },
+                };
+                let one = Multiplier::from_real(1.0).unwrap();
+                let mut x = [0; 32];
+                for (x, case_x) in x.iter_mut().zip(case.x) {
+                    *x = case_x + zero;
+                }
+                let mut bias = [0; 16];
+                for (bias, &case_bias) in bias.iter_mut().zip(case.bias) {
+                    *bias = case_bias.into();
+                }
+                let mut y = [0; 32];
+                let y = &mut y[..case.expect.len()];
+                depthwise_conv2d_i8(
+                    &params,
+                    &x[..case.x.len()],
+                    case.weights,
+                    &bias[..case.bias.len()],
+                    &[one.multiplier],
+                    &[one.shift as i8],
+                    y,
+                );
+                for (y, expect) in y.iter().zip(case.expect) {
+                    assert_eq!(*y, expect - 1, "{}", case.name);
+                }
+            }
+        }
+    }
+}

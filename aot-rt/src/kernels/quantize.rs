@@ -1,0 +1,84 @@
+//! `quantize` and `dequantize`: from real numbers to int8, and back.
+
+use super::elementwise::map;
+use super::kernel_params;
+use crate::Params;
+
+kernel_params! {
+    /// Parameters of [`quantize_f32_i8`].
+    pub struct QuantizeF32I8 {
+        /// Elements of `x` and `y`.
+        pub len: usize,
+        /// Scale of `y`.
+        pub scale: f32,
+        /// Zero point of `y`.
+        pub zero_point: i32,
+    }
+
+    /// Parameters of [`dequantize_i8_f32`].
+    pub struct DequantizeI8F32 {
+        /// Elements of `x` and `y`.
+        pub len: usize,
+        /// Scale of `x`.
+        pub scale: f32,
+        /// Zero point of `x`.
+        pub zero_point: i32,
+    }
+}
+
+/// Nearest int8 to real numbers, ties away from zero.
+///
+/// `x` and `y`: `[len]`. NaN becomes the zero point. Writes each element after reading
+/// it.
+pub fn quantize_f32_i8(params: &impl Params<QuantizeF32I8>, x: &[f32], y: &mut [i8]) {
+    let p = params.get();
+    map(p.len, x, y, |x| {
+        // Beyond 512 steps, every zero point leads out of range.
+        let steps = (x / p.scale).clamp(-512.0, 512.0);
+        let whole = steps as i32;
+        let fraction = steps - whole as f32;
+        let away = i32::from(fraction >= 0.5) - i32::from(fraction <= -0.5);
+        (whole + away).wrapping_add(p.zero_point).clamp(-128, 127) as i8
+    });
+}
+
+/// Real numbers that int8 stand for.
+///
+/// `x` and `y`: `[len]`.
+pub fn dequantize_i8_f32(params: &impl Params<DequantizeI8F32>, x: &[i8], y: &mut [f32]) {
+    let p = params.get();
+    map(p.len, x, y, |x| p.scale * i32::from(x).wrapping_sub(p.zero_point) as f32);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Quantization;
+
+    #[test]
+    fn quantize_rounds_half_away_from_zero() {
+        let params = QuantizeF32I8 { len: 9, scale: 0.5, zero_point: 3 };
+        let x = [0.25, 0.75, 1.25, -0.25, -0.75, 100.0, -1e30, f32::NAN, 0.249_999_99];
+        let mut y = [0; 9];
+        quantize_f32_i8(&params, &x, &mut y);
+        assert_eq!(y, [4, 5, 6, 2, 1, 127, -128, 3, 3]);
+    }
+
+    #[test]
+    fn quantize_equals_the_scalar_function() {
+        for step in -3000..3000_i32 {
+            let (x, scale, zero_point) = (step as f32 * 0.011, 0.1, -3);
+            let mut y = [0];
+            quantize_f32_i8(&QuantizeF32I8 { len: 1, scale, zero_point }, &[x], &mut y);
+            let expect = Quantization { scale, zero_point }.quantize(x, -128, 127);
+            assert_eq!(i32::from(y[0]), expect, "{x}");
+        }
+    }
+
+    #[test]
+    fn dequantize_cases() {
+        let mut y = [0.0; 3];
+        dequantize_i8_f32(&DequantizeI8F32 { len: 3, scale: 0.5, zero_point: -128 }, &[-128, 0, 127], &mut y);
+        assert_eq!(y, [0.0, 64.0, 127.5]);
+    }
+}
