@@ -189,3 +189,16 @@ fn axes_that_cannot_be_squeezed() {
     let file = one(43, F32, [&[1, 2, 1], &[1, 1]], None, Some((30, options)));
     assert!(file.problems().contains("axis 1 of [1, 2, 1] has no extent of 1"));
 }
+
+/// Each node is looked at, though it reads what another does not compute.
+#[test]
+fn all_nodes_that_cannot_be_lowered() {
+    let mut file = unary(14, I8);
+    let z = file.tensor("z", I8, &[1, 4]);
+    file.operator(14, &[1], z, None);
+    file.outputs = vec![z];
+    let problems = crate::compile(file.read().unwrap(), &crate::Config::default()).unwrap_err();
+    let shown: Vec<_> = problems.iter().map(ToString::to_string).collect();
+    assert_eq!(shown.len(), 2, "{shown:?}");
+    assert!(shown[1].starts_with("node #1 logistic `z`: "), "{shown:?}");
+}
