@@ -115,6 +115,12 @@ impl GraphBuilder {
         ids
     }
 
+    /// Stands in for the result of a node that the importer does not understand and
+    /// has reported, so that the nodes after it are still looked at.
+    pub fn stand_in(&mut self, name: impl Into<String>, ty: TensorType) -> TensorId {
+        self.add(Tensor { name: name.into(), ty, data: None })
+    }
+
     /// Ends the graph.
     ///
     /// # Errors
