@@ -8,12 +8,18 @@ pub mod codegen;
 pub mod config;
 pub mod error;
 pub mod eval;
+#[cfg(feature = "json")]
+pub mod export;
 pub mod graph;
 pub mod import;
 pub mod ops;
 pub mod program;
+#[cfg(feature = "json")]
+pub mod weights;
 
 mod compile;
+#[cfg(feature = "json")]
+mod nearest;
 
 pub use compile::{Compiled, compile};
 pub use config::Config;

@@ -3,6 +3,8 @@
 //! An importer takes bytes and a [`Source`], through which it reads further files
 //! and which remembers them, and gives a graph or all problems of the file.
 
+#[cfg(feature = "json")]
+pub(crate) mod json;
 mod source;
 
 pub use source::Source;
@@ -37,7 +39,11 @@ pub fn import(path: &Path) -> Result<Imported, Error> {
 fn read(source: &mut Source) -> Result<(Graph, usize), Vec<Problem>> {
     let bytes = source.model().map_err(|problem| vec![problem])?;
     let extension = source.path().extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-    let graph: Graph = Err(vec![unknown_format(extension)])?;
+    let graph = match extension {
+        #[cfg(feature = "json")]
+        "json" => json::import(source, &bytes)?,
+        _ => return Err(vec![unknown_format(extension)]),
+    };
     Ok((graph, bytes.len()))
 }
 
