@@ -13,7 +13,7 @@ mod steps;
 mod untyped;
 mod writer;
 
-pub use names::type_name;
+pub use names::{snake_case, type_name};
 
 use literal::integer;
 use ports::Ports;
