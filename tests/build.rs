@@ -57,7 +57,7 @@ impl Tests {
 
     fn test(&mut self, name: &str, items: &str, body: &str) {
         // Writing to a string cannot fail.
-        let _ = write!(self.0, "mod {name} {{ {items} #[test] fn agrees() {{ {body} }} }}\n");
+        let _ = writeln!(self.0, "mod {name} {{ {items} #[test] fn agrees() {{ {body} }} }}");
     }
 
     fn write(&self) {
