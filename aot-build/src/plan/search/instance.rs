@@ -116,7 +116,10 @@ impl Instance {
         let mut seats = Vec::with_capacity(section.items.len());
         for &(index, weight) in &section.items {
             let item = local[&index];
-            seats.push(Seat { item, entry: self.life[item].len() });
+            seats.push(Seat {
+                item,
+                entry: self.life[item].len(),
+            });
             self.life[item].push((number, bounds::rounded(weight, section.grain)));
         }
         self.sections.push(seats);
@@ -199,6 +202,13 @@ impl Instance {
                 .or_insert(next)
         };
         (0..self.extent.len()).map(class).collect()
+    }
+
+    /// Whether an item is in all sections between its first and its last.
+    pub(super) fn is_consecutive(&self, item: usize) -> bool {
+        let life = &self.life[item];
+        let ends = life.first().zip(life.last());
+        ends.is_some_and(|(first, last)| last.0 - first.0 + 1 == life.len())
     }
 
     /// The end, in bytes, of the highest item.
