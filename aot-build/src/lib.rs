@@ -12,10 +12,12 @@ pub mod graph;
 pub mod import;
 pub mod ops;
 pub mod passes;
+pub mod plan;
 pub mod program;
 
 mod builder;
 mod compile;
+mod limits;
 mod model;
 mod sha256;
 
