@@ -67,9 +67,9 @@ impl Operator for Conv2d {
         let groups = in_channels / in_group;
         let (kernel, operands) = match Arithmetic::of(x, weights, y)? {
             Arithmetic::F32 => {
-                let (range, filters) = (self.activation.range_f32(), node.read(1)?);
+                let range = self.activation.range_f32();
                 let params = Conv2dF32 { window, in_channels, out_channels, groups, range };
-                (Kernel::Conv2dF32(params), weighted::operands_f32(node, filters, out_channels)?)
+                (Kernel::Conv2dF32(params), weighted::operands_f32(node, out_channels)?)
             }
             Arithmetic::I8 => {
                 let params = Conv2dI8 {

@@ -67,9 +67,9 @@ impl Operator for DepthwiseConv2d {
         let depth_multiplier = out_channels / in_channels;
         let (kernel, operands) = match Arithmetic::of(x, weights, y)? {
             Arithmetic::F32 => {
-                let (range, filters) = (self.activation.range_f32(), node.read(1)?);
+                let range = self.activation.range_f32();
                 let params = DepthwiseConv2dF32 { window, in_channels, depth_multiplier, range };
-                (Kernel::DepthwiseConv2dF32(params), weighted::operands_f32(node, filters, out_channels)?)
+                (Kernel::DepthwiseConv2dF32(params), weighted::operands_f32(node, out_channels)?)
             }
             Arithmetic::I8 => {
                 let params = DepthwiseConv2dI8 {

@@ -7,15 +7,14 @@
 //! int8: `(x - zero) * (w - zero)` summed in 32 bits; the factor of a single weight
 //! scale is rounded to single precision first (tflite numerics, section 1).
 
-use aot_rt::DType;
 use aot_rt::kernels::{FullyConnectedF32, FullyConnectedI8, Kernel};
 use serde::{Deserialize, Serialize};
 
 use super::weighted::{self, Arithmetic};
 use super::{Activation, Operands, Operator, one, quantized};
 use crate::error::OpError;
-use crate::graph::{Tensor, TensorType};
-use crate::program::{NodeLowering, Operand};
+use crate::graph::TensorType;
+use crate::program::NodeLowering;
 
 /// Attributes of `fully_connected`.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -57,8 +56,7 @@ impl Operator for FullyConnected {
         let (kernel, operands) = match Arithmetic::of(x, weights, y)? {
             Arithmetic::F32 => {
                 let params = FullyConnectedF32 { batch, inputs, outputs, range: self.activation.range_f32() };
-                let columns = columns_f32(node, weights, [outputs, inputs])?;
-                (Kernel::FullyConnectedF32(params), weighted::operands_f32(node, columns, outputs)?)
+                (Kernel::FullyConnectedF32(params), weighted::operands_f32(node, outputs)?)
             }
             Arithmetic::I8 => {
                 let (input, output) = (quantized::tensor_wide(x)?, quantized::tensor_wide(y)?);
@@ -84,19 +82,4 @@ impl Operator for FullyConnected {
         node.step(kernel, operands, macs, description);
         Ok(())
     }
-}
-
-/// The weights as the float kernel takes them: `[inputs, outputs]`.
-fn columns_f32(
-    node: &mut NodeLowering<'_, '_>,
-    weights: &Tensor,
-    [outputs, inputs]: [usize; 2],
-) -> Result<Operand, OpError> {
-    let Some(data) = &weights.data else {
-        return Err(format!("weights `{}` are not a constant", weights.name).into());
-    };
-    let rows = data.bytes().as_chunks::<4>().0;
-    let column = |input: usize| (0..outputs).filter_map(move |output| rows.get(output * inputs + input));
-    let columns: Vec<u8> = (0..inputs).flat_map(column).flatten().copied().collect();
-    Ok(node.constant(DType::F32, &columns))
 }

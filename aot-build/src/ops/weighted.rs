@@ -45,11 +45,10 @@ impl Arithmetic {
 /// When the bias is not `channels` numbers.
 pub(super) fn operands_f32(
     node: &mut NodeLowering<'_, '_>,
-    weights: Operand,
     channels: usize,
 ) -> Result<Vec<Operand>, OpError> {
     let bias = bias(node, DType::F32, channels)?;
-    Ok(vec![node.read(0)?, weights, bias, node.write(0)])
+    Ok(vec![node.read(0)?, node.read(1)?, bias, node.write(0)])
 }
 
 /// The operands of an int8 kernel: `x`, weights, bias, multipliers, shifts, `y`.

@@ -1,7 +1,6 @@
 //! `fully_connected`: matrix times vector, for every row of a batch.
 
-use super::dot::VECTORS;
-use super::filters::{Patch, products_i8};
+use super::filters::{Patch, products_f32, products_i8};
 use super::loops::{chunks, chunks_mut};
 use super::requantize::Requantize;
 use super::{OutputI8, RangeF32, kernel_params};
@@ -39,14 +38,9 @@ kernel_params! {
 
 /// Matrix times vector, f32.
 ///
-/// `x`: `[batch, inputs]`, `weights`: `[inputs, outputs]`, `bias`: `[outputs]` or
-/// empty, `y`: `[batch, outputs]`. Reads a whole row of `x` for each block of elements
-/// of the row of `y`.
-///
-/// Every sum is taken in the order of `x`, as the reference does: deep networks without
-/// a limit on their activations amplify the rounding of another order beyond 1e-5 of
-/// their largest output. With neighbouring outputs side by side in `weights`, this
-/// order is also the one for vector instructions.
+/// `x`: `[batch, inputs]`, `weights`: `[outputs, inputs]`, `bias`: `[outputs]` or
+/// empty, `y`: `[batch, outputs]`. Reads a whole row of `x` for each element of the
+/// row of `y`.
 pub fn fully_connected_f32(
     params: &impl Params<FullyConnectedF32>,
     x: &[f32],
@@ -58,46 +52,8 @@ pub fn fully_connected_f32(
     debug_assert_eq!((x.len(), weights.len()), (p.batch * p.inputs, p.outputs * p.inputs));
     debug_assert_eq!(y.len(), p.batch * p.outputs);
     for (x, y) in chunks(x, p.inputs).zip(chunks_mut(y, p.outputs)) {
-        row_f32(x, (weights, p.outputs), bias, p.range, y);
+        products_f32(&Patch::whole(p.inputs), x, (weights, p.inputs), bias, p.range, y);
     }
-}
-
-/// A row of `y`. Compiled once, with extents known at run time: see `products_i8`.
-#[inline(never)]
-fn row_f32(x: &[f32], weights: (&[f32], usize), bias: &[f32], range: RangeF32, y: &mut [f32]) {
-    let finish = |channel: usize, sum: f32| range.limit(sum + bias.get(channel).copied().unwrap_or(0.0));
-    let mut channel = 0;
-    let y = if VECTORS { blocks_f32::<32>(x, weights, &mut channel, finish, y) } else { y };
-    let y = blocks_f32::<8>(x, weights, &mut channel, finish, y);
-    let y = blocks_f32::<2>(x, weights, &mut channel, finish, y);
-    blocks_f32::<1>(x, weights, &mut channel, finish, y);
-}
-
-/// As many blocks of `N` elements of a row of `y` as there are; gives the rest. The first
-/// is `channel`, which is moved behind the last.
-#[inline(always)]
-fn blocks_f32<'y, const N: usize>(
-    x: &[f32],
-    (weights, outputs): (&[f32], usize),
-    channel: &mut usize,
-    finish: impl Fn(usize, f32) -> f32,
-    y: &'y mut [f32],
-) -> &'y mut [f32] {
-    let (blocks, rest) = y.as_chunks_mut::<N>();
-    for y in blocks {
-        let mut sums = [0.0; N];
-        for (&x, weights) in x.iter().zip(chunks(weights, outputs)) {
-            let weights = weights.get(*channel..).and_then(|weights| weights.first_chunk::<N>());
-            for (sum, w) in sums.iter_mut().zip(weights.unwrap_or(&[0.0; N])) {
-                *sum += x * w;
-            }
-        }
-        for (y, sum) in y.iter_mut().zip(sums) {
-            *y = finish(*channel, sum);
-            *channel += 1;
-        }
-    }
-    rest
 }
 
 /// Matrix times vector, int8.
@@ -148,29 +104,9 @@ mod tests {
             range: RangeF32 { min: f32::NEG_INFINITY, max: 30.0 },
         };
         let mut y = [0.0; 4];
-        let weights = [1.0, 2.0, 0.0, 2.0, -1.0, 2.0];
+        let weights = [1.0, 0.0, -1.0, 2.0, 2.0, 2.0];
         fully_connected_f32(&params, &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0], &weights, &[0.0, 10.0], &mut y);
         assert_eq!(y, [-2.0, 16.0, -2.0, 30.0]);
-    }
-
-    #[test]
-    fn fully_connected_f32_sums_in_order() {
-        // 45 outputs: a block of 32, one of 8, two of 2, and one.
-        let (inputs, outputs) = (37, 45);
-        let params = FullyConnectedF32 {
-            batch: 1,
-            inputs,
-            outputs,
-            range: RangeF32 { min: f32::NEG_INFINITY, max: f32::INFINITY },
-        };
-        let x: [f32; 37] = core::array::from_fn(|i| 1.0 / (i + 1) as f32);
-        let weights: [f32; 37 * 45] = core::array::from_fn(|i| (i % 101) as f32 - 50.3);
-        let mut y = [0.0; 45];
-        fully_connected_f32(&params, &x, &weights, &[0.25; 45], &mut y);
-        for (output, y) in y.into_iter().enumerate() {
-            let products = x.iter().enumerate().map(|(input, x)| x * weights[input * outputs + output]);
-            assert_eq!(y, products.fold(0.0, |sum, product| sum + product) + 0.25);
-        }
     }
 
     #[test]
