@@ -99,35 +99,45 @@ impl<'a, T: Copy> Patch<'a, T> {
         let (blocks, rest) = y.as_chunks_mut::<BLOCK>();
         for y in blocks {
             let x_channel = if SHARED { x_channel } else { channel };
-            let sums = self.sums::<A, SHARED, BLOCK>(arithmetic, [x_channel, channel]);
+            let mut sums = [A::Sum::default(); BLOCK];
+            self.sum::<A, SHARED, BLOCK>(arithmetic, [x_channel, channel], &mut sums);
             *y = arithmetic.finish(channel, sums);
             channel += BLOCK;
         }
         for y in rest {
             let x_channel = if SHARED { x_channel } else { channel };
-            let sums = self.sums::<A, SHARED, 1>(arithmetic, [x_channel, channel]);
+            let mut sums = [A::Sum::default()];
+            self.sum::<A, SHARED, 1>(arithmetic, [x_channel, channel], &mut sums);
             [*y] = arithmetic.finish(channel, sums);
             channel += 1;
         }
     }
 
     /// Sums of `N` channels, each in the order of the cells.
+    ///
+    /// Compiled apart: the sums become vectors when they are stored together.
     #[inline(always)]
-    fn sums<A: Arithmetic<Element = T>, const SHARED: bool, const N: usize>(
+    fn sum<A: Arithmetic<Element = T>, const SHARED: bool, const N: usize>(
         &self,
         arithmetic: &A,
         [x_channel, channel]: [usize; 2],
-    ) -> [A::Sum; N] {
+        result: &mut [A::Sum; N],
+    ) {
         let mut sums = [A::Sum::default(); N];
         let [mut x_row, mut weights_row] = [self.start[0] + x_channel, self.start[1] + channel];
         for _ in 0..self.rows {
             let [mut x_at, mut weights_at] = [x_row, weights_row];
             for _ in 0..self.columns {
                 let x = self.x.get(x_at..).unwrap_or_default();
-                let x = if SHARED { x.first().map(|&x| [x; N]) } else { x.first_chunk().copied() };
                 let weights = self.weights.get(weights_at..).unwrap_or_default();
-                if let (Some(x), Some(weights)) = (x, weights.first_chunk::<N>()) {
-                    for ((sum, x), &weight) in sums.iter_mut().zip(x).zip(weights) {
+                if SHARED {
+                    if let (Some(&x), Some(weights)) = (x.first(), weights.first_chunk::<N>()) {
+                        for (sum, &weight) in sums.iter_mut().zip(weights) {
+                            *sum = arithmetic.multiply_add(*sum, x, weight);
+                        }
+                    }
+                } else if let (Some(x), Some(weights)) = (x.first_chunk::<N>(), weights.first_chunk::<N>()) {
+                    for ((sum, &x), &weight) in sums.iter_mut().zip(x).zip(weights) {
                         *sum = arithmetic.multiply_add(*sum, x, weight);
                     }
                 }
@@ -137,7 +147,7 @@ impl<'a, T: Copy> Patch<'a, T> {
             x_row += self.row[0];
             weights_row += self.row[1];
         }
-        sums
+        *result = sums;
     }
 }
 
