@@ -15,6 +15,7 @@ pub mod passes;
 pub mod program;
 
 mod compile;
+mod limits;
 mod model;
 mod sha256;
 

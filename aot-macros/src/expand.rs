@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use aot_build::codegen::{self, Generated};
-use aot_build::error::Error as ModelError;
+use aot_build::error::{Error as ModelError, Location};
 use aot_build::{Config, compile_file};
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -90,7 +90,8 @@ fn place(error: ModelError, path: &LitStr, settings: &Settings<'_>, manifest: &M
     let mut of_model = Vec::new();
     for problem in error.problems {
         match settings.span(&problem.location) {
-            Some(span) => at(span, vec![problem]),
+            // The span says which key.
+            Some(span) => at(span, vec![problem.at(Location::Model)]),
             None => of_model.push(problem),
         }
     }
