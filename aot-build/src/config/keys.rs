@@ -7,7 +7,8 @@ use toml::Value;
 
 use super::Config;
 use crate::codegen::type_name;
-use crate::error::{Problem, nearest};
+use crate::error::Problem;
+use crate::nearest::nearest;
 
 /// A key of the configuration.
 pub struct Key {
