@@ -39,14 +39,14 @@ aot-rt = {{ path = "{root}/aot-rt" }}
 
 [workspace]
 """
-SOURCE = """\
+SOURCE = f"""\
 //! Times the macro.
 
 aot_macros::aot_model!("net.json");
 
-fn main() {
-    println!("{}", size_of::<Net>());
-}
+fn main() {{
+    println!("{{}}", Net::new().run(&[1.0; {INPUTS}])[0]);
+}}
 """
 
 
