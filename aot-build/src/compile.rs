@@ -3,8 +3,8 @@
 use crate::Config;
 use crate::error::Problem;
 use crate::graph::Graph;
-use crate::passes;
 use crate::program::{Program, Storage, lower};
+use crate::{limits, passes};
 
 /// A program with its memory plan: what every back end starts from.
 #[derive(Clone, Debug)]
@@ -34,7 +34,9 @@ pub fn compile(mut graph: Graph, config: &Config) -> Result<Compiled, Vec<Proble
 /// Lowers and plans `graph` without any pass.
 pub(crate) fn compile_as_is(graph: &Graph, config: &Config) -> Result<Compiled, Vec<Problem>> {
     let program = lower(graph, config)?;
-    plan(program)
+    let compiled = plan(program)?;
+    let problems = limits::check(&compiled, config);
+    if problems.is_empty() { Ok(compiled) } else { Err(problems) }
 }
 
 fn plan(program: Program) -> Result<Compiled, Vec<Problem>> {

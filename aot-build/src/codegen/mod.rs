@@ -13,6 +13,7 @@ mod steps;
 mod untyped;
 mod writer;
 
+pub(crate) use literal::spaced;
 pub use names::type_name;
 
 use literal::integer;

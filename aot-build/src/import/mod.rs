@@ -3,6 +3,8 @@
 //! An importer takes bytes and a [`Source`], through which it reads further files
 //! and which remembers them, and gives a graph or all problems of the file.
 
+#[cfg(feature = "json")]
+pub(crate) mod json;
 mod source;
 #[cfg(feature = "tflite")]
 mod tflite;
@@ -45,6 +47,8 @@ fn read(source: &mut Source) -> Result<(Graph, Vec<u8>), Vec<Problem>> {
     let graph = match extension {
         #[cfg(feature = "tflite")]
         "tflite" => tflite::read(&bytes, source.name())?,
+        #[cfg(feature = "json")]
+        "json" => json::import(source, &bytes)?,
         _ => return Err(vec![unknown_format(extension)]),
     };
     Ok((graph, bytes))
