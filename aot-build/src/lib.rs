@@ -14,6 +14,7 @@ pub mod graph;
 pub mod import;
 pub mod ops;
 pub mod passes;
+pub mod plan;
 pub mod program;
 #[cfg(feature = "json")]
 pub mod weights;

@@ -16,6 +16,7 @@ mod conv2d;
 mod depthwise_conv2d;
 mod dot;
 mod elementwise;
+mod filters;
 mod fully_connected;
 mod lookup;
 mod loops;
@@ -23,6 +24,7 @@ mod mean;
 mod pad;
 mod pool2d;
 mod quantize;
+mod requantize;
 mod softmax;
 mod window;
 
@@ -32,6 +34,7 @@ pub use depthwise_conv2d::{
     DepthwiseConv2dF32, DepthwiseConv2dI8, depthwise_conv2d_f32, depthwise_conv2d_i8,
 };
 pub use elementwise::{ClampF32, CopyF32, CopyI8, LogisticF32, clamp_f32, copy_f32, copy_i8, logistic_f32};
+pub use filters::packed_filters;
 pub use fully_connected::{FullyConnectedF32, FullyConnectedI8, fully_connected_f32, fully_connected_i8};
 pub use lookup::{LookupI8, logistic_table, lookup_i8, rescale_table, tanh_table};
 pub use mean::{MeanF32, MeanI8, Reduction, mean_f32, mean_i8};
@@ -229,14 +232,8 @@ impl RangeI8 {
     /// `q` within the range.
     #[inline(always)]
     #[must_use]
-    pub const fn limit(self, q: i32) -> i8 {
-        (if q < self.min {
-            self.min
-        } else if q > self.max {
-            self.max
-        } else {
-            q
-        }) as i8
+    pub fn limit(self, q: i32) -> i8 {
+        q.max(self.min).min(self.max) as i8
     }
 }
 
@@ -255,7 +252,7 @@ impl OutputI8 {
     /// `steps` from the zero point, within the range.
     #[inline(always)]
     #[must_use]
-    pub const fn limit(self, steps: i32) -> i8 {
+    pub fn limit(self, steps: i32) -> i8 {
         RangeI8 { min: self.min, max: self.max }.limit(steps.wrapping_add(self.zero_point))
     }
 }

@@ -104,25 +104,22 @@ impl<'m> Importer<'m> {
     }
 
     fn node(&mut self, index: usize, operator: &'m Operator<'m>, known: &'static Known) {
-        match self.operands(operator, known) {
-            Ok(Some((ids, types))) => {
-                if let Err(error) = self.map(index, operator, known, ids, types) {
-                    self.graph.problem(Problem::from(error).at(location(self.model, index)));
-                }
-            }
+        let mapped = self.operands(operator, known).and_then(|operands| match operands {
+            Some(operands) => self.map(index, operator, known, operands),
             // An operand's problem has been reported.
-            Ok(None) => {}
-            Err(error) => self.graph.problem(Problem::from(error).at(location(self.model, index))),
+            None => Ok(()),
+        });
+        if let Err(error) = mapped {
+            self.graph.problem(Problem::from(error).at(location(self.model, index)));
         }
     }
 
     /// The operands that the graph has; `None` where one has been refused.
-    #[expect(clippy::type_complexity, reason = "two lists of the same length")]
     fn operands(
         &mut self,
         operator: &Operator<'_>,
         known: &Known,
-    ) -> Result<Option<(Vec<Option<TensorId>>, Vec<Option<TensorType>>)>, OpError> {
+    ) -> Result<Option<Vec<Option<TensorId>>>, OpError> {
         let ([least, most], found) = (known.operands, operator.inputs.len());
         if found < least || found > most {
             let expected = if least == most { least.to_string() } else { format!("{least} to {most}") };
@@ -132,26 +129,16 @@ impl<'m> Importer<'m> {
             return Err(format!("{} results, expected 1", operator.outputs.len()).into());
         }
         let in_graph = known.types.first().map_or(0, |row| row.len() - 1);
-        let (mut ids, mut types) = (Vec::new(), Vec::new());
-        let mut refused = false;
-        for (i, index) in operator.inputs.iter().take(in_graph).enumerate() {
-            if *index == -1 {
-                if i < least {
-                    return Err(format!("operand {i} is left out").into());
-                }
-                ids.push(None);
-                types.push(None);
-                continue;
-            }
-            match usize::try_from(*index).ok().and_then(|index| self.value(index)) {
-                Some(id) => {
-                    ids.push(Some(id));
-                    types.push(Some(self.graph.tensor(id).ty.clone()));
-                }
-                None => refused = true,
-            }
+        let operands = operator.inputs.get(..in_graph).unwrap_or(&operator.inputs);
+        if let Some(i) = operands.iter().position(|index| *index == -1).filter(|i| *i < least) {
+            return Err(format!("operand {i} is left out").into());
         }
-        Ok((!refused).then_some((ids, types)))
+        // All are looked at, so that all problems are found.
+        let values: Vec<_> = operands
+            .iter()
+            .map(|index| usize::try_from(*index).map_or(Some(None), |index| self.value(index).map(Some)))
+            .collect();
+        Ok(values.into_iter().collect())
     }
 
     fn map(
@@ -160,11 +147,12 @@ impl<'m> Importer<'m> {
         operator: &'m Operator<'m>,
         known: &'static Known,
         inputs: Vec<Option<TensorId>>,
-        operands: Vec<Option<TensorType>>,
     ) -> Result<(), OpError> {
         let output =
             operator.outputs.first().and_then(|index| usize::try_from(*index).ok()).unwrap_or_default();
         let Some(result) = self.ty(output) else { return Ok(()) };
+        let operands: Vec<_> =
+            inputs.iter().map(|id| id.map(|id| self.graph.tensor(id).ty.clone())).collect();
         check_types(known, &operands, result.dtype)?;
         let node = Node { model: self.model, operator, operands, result: &result };
         let op = (known.map)(&node)?;
@@ -177,23 +165,29 @@ impl<'m> Importer<'m> {
     }
 
     fn finish(mut self) -> Result<Graph, Vec<Problem>> {
-        if !self.unsupported_types.is_empty() {
-            let model = self.model;
-            let item = |(ty, tensors): (&String, &Vec<usize>)| {
-                let count = counted(tensors.len(), "tensor");
-                format!("{ty} ({count}: {})", listed(tensors, |tensor| model.describe(tensor)))
-            };
-            let count = counted(self.unsupported_types.len(), "element type");
-            let verb = if self.unsupported_types.len() == 1 { "is" } else { "are" };
-            let problem = Problem::new(format!("{count} {verb} not supported"))
-                .items(self.unsupported_types.iter().map(item).collect())
-                .help("convert the model with float32 or int8 activations and weights");
-            self.graph.problem(problem);
-        }
         let indices = self.model.outputs.iter().filter_map(|index| usize::try_from(*index).ok());
         // An output that has been refused left a problem behind.
         let outputs: Vec<_> = indices.filter_map(|index| self.value(index)).collect();
+        if let Some(problem) = self.unsupported_types() {
+            // First, since it is often why others follow.
+            let mut problems = self.graph.into_problems();
+            problems.insert(0, problem);
+            return Err(problems);
+        }
         if outputs.is_empty() { Err(self.graph.into_problems()) } else { self.graph.finish(outputs) }
+    }
+
+    /// One problem for all element types that are not supported.
+    fn unsupported_types(&self) -> Option<Problem> {
+        let item = |(ty, tensors): (&String, &Vec<usize>)| {
+            let count = counted(tensors.len(), "tensor");
+            format!("{ty} ({count}: {})", listed(tensors, |tensor| self.model.describe(tensor)))
+        };
+        let items: Vec<_> = self.unsupported_types.iter().map(item).collect();
+        let verb = if items.len() == 1 { "is" } else { "are" };
+        let message = format!("{} {verb} not supported", counted(items.len(), "element type"));
+        let help = "convert the model with float32 or int8 activations and weights";
+        (!items.is_empty()).then(|| Problem::new(message).items(items).help(help))
     }
 
     /// The graph's tensor for one of the file, constants being added when they are
@@ -284,14 +278,21 @@ fn tensor_type(tensor: &Tensor<'_>, dtype: DType) -> Result<TensorType, OpError>
     if let Some(peculiarity) = tensor.peculiarity()? {
         return Err(format!("{peculiarity}, which is not supported").into());
     }
-    let extents = tensor.shape.iter().map(|extent| usize::try_from(*extent)).collect::<Result<Vec<_>, _>>();
-    let extents = extents.map_err(|_| format!("shape {:?} has a negative extent", tensor.shape))?;
-    let shape = Shape::new(extents)?;
+    let shape = shape(&tensor.shape)?;
     let quantization = match dtype {
         DType::F32 => None,
         DType::I8 | DType::U8 | DType::I16 | DType::I32 | DType::I64 => quantization(tensor, &shape)?,
     };
     Ok(TensorType { dtype, shape, quantization })
+}
+
+fn shape(extents: &[i32]) -> Result<Shape, OpError> {
+    // Also keeps the message below short.
+    if extents.len() > Shape::MAX_RANK {
+        return Err(format!("rank {} is more than {}", extents.len(), Shape::MAX_RANK).into());
+    }
+    let checked = extents.iter().map(|extent| usize::try_from(*extent)).collect::<Result<Vec<_>, _>>();
+    Ok(Shape::new(checked.map_err(|_| format!("shape {extents:?} has a negative extent"))?)?)
 }
 
 fn quantization(tensor: &Tensor<'_>, shape: &Shape) -> Result<Option<Quantization>, OpError> {
@@ -320,6 +321,10 @@ fn quantization(tensor: &Tensor<'_>, shape: &Shape) -> Result<Option<Quantizatio
 /// Checks that an input leaves no extent open but the first, the batch, which is 1.
 fn closed(tensor: &Tensor<'_>) -> Result<(), OpError> {
     let signature = tensor.shape_signature()?;
+    let (rank, shape) = (signature.len(), &tensor.shape);
+    if rank != 0 && rank != shape.len() {
+        return Err(format!("shape_signature has rank {rank}, the shape is {shape:?}").into());
+    }
     if signature.iter().skip(1).any(|extent| *extent < 0) {
         return Err(OpError::from(format!("shape {signature:?} is open"))
             .help("convert the model with fixed input shapes"));
@@ -337,6 +342,12 @@ fn check_types(known: &Known, operands: &[Option<TensorType>], result: DType) ->
     };
     if known.types.iter().any(fits) {
         return Ok(());
+    }
+    if let [Some(x), Some(weights), ..] = operands
+        && (x.dtype, weights.dtype) == (DType::F32, DType::I8)
+    {
+        return Err(OpError::from("f32 with i8 weights: dynamic-range quantization is not supported")
+            .help("convert the model in float32, or with full integer quantization"));
     }
     let found = operands.iter().flatten().map(|ty| ty.dtype.name()).collect::<Vec<_>>().join(", ");
     let row = |row: &&[DType]| {

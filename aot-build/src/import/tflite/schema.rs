@@ -45,6 +45,7 @@ mod tensor {
     pub(super) const IS_VARIABLE: usize = 5;
     pub(super) const SPARSITY: usize = 6;
     pub(super) const SHAPE_SIGNATURE: usize = 7;
+    pub(super) const VARIANT_TENSORS: usize = 9;
     pub(super) const EXTERNAL_BUFFER: usize = 10;
 }
 
@@ -154,7 +155,7 @@ impl<'a> Model<'a> {
         let main = subgraphs.first().ok_or_else(|| Problem::new("the model has no subgraph"))?;
         let tensors = main.tables(subgraph::TENSORS, MAX_TABLES)?;
         let operators = main.tables(subgraph::OPERATORS, MAX_TABLES)?;
-        Ok(Self {
+        let model = Self {
             file,
             operator_codes: operator_codes.iter().map(OperatorCode::read).collect::<Result<_, _>>()?,
             buffers,
@@ -162,7 +163,12 @@ impl<'a> Model<'a> {
             operators: operators.into_iter().map(Operator::read).collect::<Result<_, _>>()?,
             inputs: main.scalars(subgraph::INPUTS)?,
             outputs: main.scalars(subgraph::OUTPUTS)?,
-        })
+        };
+        if !model.buffers.is_empty() {
+            // Tensors without data refer to the first buffer, which must have none.
+            model.buffer(0)?;
+        }
+        Ok(model)
     }
 
     /// The bytes of a buffer; `None` where it has none, as those of activations.
@@ -247,6 +253,9 @@ impl<'a> Tensor<'a> {
         }
         if self.table.table(tensor::SPARSITY)?.is_some() {
             return Ok(Some("is sparse"));
+        }
+        if !self.table.tables(tensor::VARIANT_TENSORS, MAX_TABLES)?.is_empty() {
+            return Ok(Some("holds other tensors"));
         }
         let external = self.table.scalar(tensor::EXTERNAL_BUFFER, 0_u32)? != 0;
         Ok(external.then_some("has its data in another file"))

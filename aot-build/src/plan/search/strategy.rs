@@ -1,0 +1,95 @@
+//! The strategies that the search goes through, always in the same order.
+
+/// Which of several items to try first: the largest figure wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ItemRank {
+    /// Sections it is in.
+    Life,
+    /// Its bytes.
+    Size,
+    /// Its conflicts.
+    Conflicts,
+}
+
+/// Which of several sections to branch at: the least figure wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SectionRank {
+    /// The number of children, then the bytes to spare.
+    Children,
+    /// The level, then the same.
+    Level,
+    /// The bytes to spare, then the number of children.
+    Slack,
+    /// The number of children over the weight of past failures.
+    Failures,
+    /// The same with the weight squared.
+    FailuresSquared,
+}
+
+/// How one attempt chooses.
+#[derive(Clone, Debug)]
+pub(super) struct Strategy {
+    pub(super) items: ItemRank,
+    pub(super) sections: SectionRank,
+    /// Percent by which the rank of an item may be raised at random.
+    pub(super) noise: u64,
+    /// The last of a round; the next round may take longer.
+    pub(super) ends_round: bool,
+}
+
+/// A round, chosen by what solved the benchmarks with the fewest nodes.
+const ROUND: [(ItemRank, SectionRank); 12] = [
+    (ItemRank::Life, SectionRank::Failures),
+    (ItemRank::Conflicts, SectionRank::Failures),
+    (ItemRank::Size, SectionRank::Children),
+    (ItemRank::Size, SectionRank::Level),
+    (ItemRank::Life, SectionRank::Failures),
+    (ItemRank::Conflicts, SectionRank::FailuresSquared),
+    (ItemRank::Size, SectionRank::Children),
+    (ItemRank::Life, SectionRank::Slack),
+    (ItemRank::Size, SectionRank::Failures),
+    (ItemRank::Conflicts, SectionRank::Slack),
+    (ItemRank::Life, SectionRank::Children),
+    (ItemRank::Size, SectionRank::Level),
+];
+
+/// Strategies without end.
+pub(super) struct Strategies {
+    next: usize,
+}
+
+impl Strategies {
+    pub(super) fn new() -> Self {
+        Self { next: 0 }
+    }
+}
+
+impl Iterator for Strategies {
+    type Item = Strategy;
+
+    fn next(&mut self) -> Option<Strategy> {
+        let position = self.next % ROUND.len();
+        let (items, sections) = ROUND[position];
+        // The first four are tried as they are.
+        let noise = if self.next < 4 { 0 } else { 20 + (self.next as u64 * 7) % 60 };
+        self.next += 1;
+        Some(Strategy { items, sections, noise, ends_round: position + 1 == ROUND.len() })
+    }
+}
+
+/// A small generator of pseudo-random numbers (xorshift64), for repeatable
+/// noise.
+pub(super) struct Random(u64);
+
+impl Random {
+    pub(super) fn new() -> Self {
+        Self(88_172_645_463_325_252)
+    }
+
+    pub(super) fn below(&mut self, end: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % end
+    }
+}
