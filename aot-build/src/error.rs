@@ -130,8 +130,25 @@ impl From<OpError> for Problem {
     }
 }
 
+/// `2 656 768`: a number for people.
+pub(crate) fn spaced(value: impl fmt::Display) -> String {
+    grouped(&value.to_string(), ' ')
+}
+
+/// Digits in groups of three, counted from the right.
+pub(crate) fn grouped(digits: &str, separator: char) -> String {
+    let mut text = String::new();
+    for (i, digit) in digits.char_indices() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(separator);
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// All problems of a model.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Error {
     /// The file they are in.
     pub file: PathBuf,
@@ -155,6 +172,13 @@ impl fmt::Display for Error {
             write!(f, "{separator}{}: {problem}", self.file.display())?;
         }
         Ok(())
+    }
+}
+
+/// As [`Display`](fmt::Display): a build script whose `main` returns the error shows it so.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -1,65 +1,106 @@
-//! The limits that a configuration sets, and what a model that exceeds one needs so
-//! much memory for.
+//! Whether a program fits the memory that the user allows, and what to look at when
+//! it does not.
 
-use crate::codegen::spaced;
-use crate::error::{Location, Problem};
-use crate::program::{Buffer, Program, Storage};
+use crate::config::Placement;
+use crate::error::{Location, Problem, spaced};
+use crate::program::{Lifetime, Operand, Program, Storage};
 use crate::{Compiled, Config};
 
-/// Most tensors that a message lists.
+/// Most tensors or steps that a message lists.
 const LISTED: usize = 8;
 
-/// One problem for each limit of `config` that `compiled` exceeds.
+/// Problems with the limits of `config`.
 pub(crate) fn check(compiled: &Compiled, config: &Config) -> Vec<Problem> {
-    let program = &compiled.program;
-    let ram = over("ram_limit", "RAM", compiled.arena_bytes, config.ram_limit).map(|problem| {
-        let problem = problem.items(peak(program).into_iter().collect());
-        match compiled.lower_bound {
-            bound if bound < compiled.arena_bytes => problem
-                .help(format!("no plan for this order of steps needs less than {} bytes", spaced(bound))),
-            _ => problem,
-        }
-    });
-    let flash = over("flash_limit", "constants", program.constants.bytes().len(), config.flash_limit);
-    ram.into_iter().chain(flash).collect()
-}
-
-fn over(key: &str, of: &str, needed: usize, limit: Option<usize>) -> Option<Problem> {
-    let limit = limit.filter(|limit| needed > *limit)?;
-    let message = format!(
-        "needs {} bytes of {of}, the limit is {} ({} too many)",
-        spaced(needed),
-        spaced(limit),
-        spaced(needed - limit)
-    );
-    Some(Problem::new(message).at(Location::Key(key.into())))
-}
-
-/// The step during which the most bytes of the workspace are in use, and what is in
-/// them, the largest first.
-fn peak(program: &Program) -> Option<String> {
-    let lifetimes = program.lifetimes();
-    let alive = |step: usize| -> Vec<&Buffer> {
-        let buffers = program.buffers.iter().zip(&lifetimes);
-        let alive = buffers.filter(|(buffer, lifetime)| {
-            buffer.storage == Storage::Workspace && (lifetime.start..lifetime.end).contains(&step)
-        });
-        alive.map(|(buffer, _)| buffer).collect()
-    };
-    let bytes = |step: &usize| alive(*step).iter().map(|buffer| buffer.bytes).sum::<usize>();
-    // The first of several: `max_by_key` would take the last.
-    let step = (0..program.steps.len()).rev().max_by_key(bytes)?;
-    let mut buffers = alive(step);
-    buffers.sort_by_key(|buffer| std::cmp::Reverse(buffer.bytes));
-    let mut list: Vec<_> = buffers
-        .iter()
-        .take(LISTED)
-        .map(|buffer| format!("`{}` {}", buffer.name, spaced(buffer.bytes)))
-        .collect();
-    if buffers.len() > LISTED {
-        list.push(format!("and {} smaller ones", buffers.len() - LISTED));
+    let mut problems = Vec::new();
+    if let Some(limit) = config.ram_limit.filter(|limit| compiled.arena_bytes > *limit) {
+        problems.push(ram(compiled, config, limit));
     }
-    Some(format!("at step {step} `{}` are alive: {}", program.steps[step].name, list.join(", ")))
+    let constants = compiled.program.constants.bytes().len();
+    if let Some(limit) = config.flash_limit.filter(|limit| constants > *limit) {
+        problems.push(flash(&compiled.program, constants, limit));
+    }
+    problems
+}
+
+/// `needs 55 296 bytes of RAM, the limit is 32 768 (22 528 too many)`.
+fn exceeded(key: &str, bytes: usize, what: &str, limit: usize) -> Problem {
+    let (needed, allowed, missing) = (spaced(bytes), spaced(limit), spaced(bytes - limit));
+    Problem::new(format!("needs {needed} bytes of {what}, the limit is {allowed} ({missing} too many)"))
+        .at(Location::Key(key.into()))
+}
+
+fn ram(compiled: &Compiled, config: &Config, limit: usize) -> Problem {
+    let program = &compiled.program;
+    let problem = exceeded("ram_limit", compiled.arena_bytes, "RAM", limit);
+    let lifetimes = program.lifetimes();
+    let Some(peak) = (0..program.steps.len()).max_by_key(|&step| {
+        // The first of several equal ones.
+        (alive(program, &lifetimes, step).map(|buffer| buffer.1).sum::<usize>(), std::cmp::Reverse(step))
+    }) else {
+        return problem;
+    };
+    let tensors: Vec<_> = alive(program, &lifetimes, peak).collect();
+    let help = ports_at_peak(program, config, &lifetimes, peak);
+    let item = format!("at step {peak} `{}` are alive: {}", program.steps[peak].name, list(tensors));
+    let problem = problem.items(vec![item]);
+    match help {
+        Some(help) => problem.help(help),
+        None => problem,
+    }
+}
+
+/// Names and sizes of what is in the workspace during a step.
+fn alive<'p>(
+    program: &'p Program,
+    lifetimes: &'p [Lifetime],
+    step: usize,
+) -> impl Iterator<Item = (&'p str, usize)> {
+    program
+        .buffers
+        .iter()
+        .zip(lifetimes)
+        .filter(move |(buffer, lifetime)| {
+            buffer.storage == Storage::Workspace && (lifetime.start..lifetime.end).contains(&step)
+        })
+        .map(|(buffer, _)| (buffer.name.as_str(), buffer.bytes))
+}
+
+/// What the caller could take over, when it is alive at the peak.
+fn ports_at_peak(program: &Program, config: &Config, lifetimes: &[Lifetime], peak: usize) -> Option<String> {
+    let groups = [("inputs", config.inputs, &program.inputs), ("outputs", config.outputs, &program.outputs)];
+    let help =
+        groups.iter().filter(|(_, place, _)| *place == Placement::Workspace).filter_map(|(key, _, ports)| {
+            let buffers = ports.iter().map(|port| port.view.buffer.index());
+            let at_peak = buffers.filter(|&i| (lifetimes[i].start..lifetimes[i].end).contains(&peak));
+            let bytes: usize = at_peak.map(|i| program.buffers[i].bytes).sum();
+            (bytes > 0).then(|| format!("`{key} = \"caller\"` leaves {} bytes to the caller", spaced(bytes)))
+        });
+    let help: Vec<_> = help.collect();
+    (!help.is_empty()).then(|| help.join("; "))
+}
+
+fn flash(program: &Program, constants: usize, limit: usize) -> Problem {
+    let bytes_of = |operand: &Operand| match operand {
+        Operand::Constant(view) => view.len * view.dtype.size(),
+        Operand::Buffer(_) => 0,
+    };
+    let steps =
+        program.steps.iter().map(|step| (step.name.as_str(), step.operands.iter().map(bytes_of).sum()));
+    let steps = steps.filter(|(_, bytes)| *bytes > 0).collect();
+    exceeded("flash_limit", constants, "flash for constants", limit)
+        .items(vec![format!("most of it is for {}", list(steps))])
+}
+
+/// The largest of what takes memory, and the sum of the rest.
+fn list(mut items: Vec<(&str, usize)>) -> String {
+    items.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+    let rest = items.split_off(items.len().min(LISTED));
+    let mut text: Vec<_> = items.iter().map(|(name, bytes)| format!("`{name}` {}", spaced(bytes))).collect();
+    if !rest.is_empty() {
+        let bytes: usize = rest.iter().map(|(_, bytes)| bytes).sum();
+        text.push(format!("{} more {}", rest.len(), spaced(bytes)));
+    }
+    text.join(", ")
 }
 
 #[cfg(test)]

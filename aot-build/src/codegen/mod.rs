@@ -13,8 +13,7 @@ mod steps;
 mod untyped;
 mod writer;
 
-pub(crate) use literal::spaced;
-pub use names::type_name;
+pub use names::{snake_case, type_name};
 
 use literal::integer;
 use ports::Ports;
@@ -29,7 +28,8 @@ const MODULE_ATTRIBUTES: &str = r#"#[allow(
     dead_code,
     unreachable_pub,
     clippy::similar_names,
-    reason = "the user takes what it needs of a runner; the names are the model's"
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the user takes what it needs; names and lengths are the model's"
 )]"#;
 
 /// Lints that the `use` cannot meet.

@@ -56,7 +56,8 @@ pub(super) fn camel_case(name: &str) -> String {
 }
 
 /// `StatefulPartitionedCall:0` becomes `stateful_partitioned_call_0`.
-pub(super) fn snake_case(name: &str) -> String {
+#[must_use]
+pub fn snake_case(name: &str) -> String {
     words(name).join("_")
 }
 

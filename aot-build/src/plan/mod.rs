@@ -110,7 +110,7 @@ fn judged(model: &Model<'_>, layout: Layout) -> Packing {
     let pools = sizes.iter().enumerate().map(|(index, &size)| {
         let chosen = layout.items_in(PoolId(index));
         let bound = bounds::lower_bound(model, &chosen, &bounds::sections(model, &chosen));
-        PoolPlan { size: size as usize, lower_bound: bound as usize, proved: size == bound }
+        PoolPlan::new(size, bound)
     });
     Packing { pools: pools.collect(), layout, nodes: 0 }
 }

@@ -165,6 +165,13 @@ impl Instance {
         (0..self.extent.len()).map(class).collect()
     }
 
+    /// Whether an item is in all sections between its first and its last.
+    pub(super) fn is_consecutive(&self, item: usize) -> bool {
+        let life = &self.life[item];
+        let ends = life.first().zip(life.last());
+        ends.is_some_and(|(first, last)| last.0 - first.0 + 1 == life.len())
+    }
+
     /// The end, in bytes, of the highest item.
     pub(in super::super) fn height(&self, offsets: &[i64]) -> i64 {
         let ends = offsets.iter().zip(&self.extent).filter(|&(_, &extent)| extent > 0);
