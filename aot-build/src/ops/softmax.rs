@@ -14,6 +14,7 @@ use crate::program::NodeLowering;
 
 /// Attributes of `softmax`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Softmax {
     /// Factor of the exponent; positive.
