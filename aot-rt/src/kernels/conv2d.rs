@@ -2,7 +2,7 @@
 
 use core::num::NonZeroUsize;
 
-use super::filters::{Patch, products_f32, products_i8};
+use super::filters::Patch;
 use super::loops::{chunks, chunks_mut};
 use super::requantize::Requantize;
 use super::window::Taps;
@@ -40,9 +40,6 @@ kernel_params! {
         pub output: OutputI8,
     }
 }
-
-/// Bytes on the stack for a window's cells, so that short rows become one product.
-const BUFFER: usize = 240;
 
 /// The patch of the first group under a window; `group` of `channels` channels.
 ///
@@ -85,10 +82,8 @@ pub fn conv2d_f32(params: &impl Params<Conv2dF32>, x: &[f32], weights: &[f32], b
         let mut patch = patch(&p.window, rows, columns, p.in_channels, in_group);
         let groups = chunks_mut(y, out_group).zip(chunks(weights, filter * out_group));
         for (group, (y, weights)) in groups.enumerate() {
-            patch.gathered::<f32, { BUFFER / 4 }>(x, filter, 0.0, |patch, x| {
-                let bias = bias.get(group * out_group..).unwrap_or_default();
-                products_f32(&patch, x, (weights, filter), bias, p.range, y);
-            });
+            let bias = bias.get(group * out_group..).unwrap_or_default();
+            patch.products_f32(x, (weights, filter), bias, p.range, y);
             patch.start[0] += in_group;
         }
     });
@@ -124,10 +119,8 @@ pub fn conv2d_i8(
         let mut patch = patch(&p.window, rows, columns, p.in_channels, in_group);
         let groups = chunks_mut(y, out_group).zip(chunks(weights, filter * out_group));
         for (group, (y, weights)) in groups.enumerate() {
-            patch.gathered::<i8, BUFFER>(x, filter, p.input_zero_point as i8, |patch, x| {
-                let requantize = requantize.skip(group * out_group);
-                products_i8(&patch, (x, zero), (weights, filter), &requantize, y);
-            });
+            let requantize = requantize.skip(group * out_group);
+            patch.products_i8(x, zero, (weights, filter), &requantize, y);
             patch.start[0] += in_group;
         }
     });
@@ -215,6 +208,15 @@ mod tests {
             weights: &[0, 1, 10],
             bias: &[],
             expect: &[20, 31, 42],
+        },
+        Case {
+            name: "1x1 in the padding",
+            window: Window2d { input: [1, 1], output: [3, 3], padding: [1, 1], ..ONE },
+            channels: [1, 1, 1],
+            x: &[3],
+            weights: &[2],
+            bias: &[1],
+            expect: &[1, 1, 1, 1, 7, 1, 1, 1, 1],
         },
         Case {
             name: "two groups",
