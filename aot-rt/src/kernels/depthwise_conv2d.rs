@@ -1,5 +1,6 @@
 //! `depthwise_conv2d`: a window of weights over images, each channel by itself.
 
+use super::dot::VECTORS;
 use super::loops::chunks_mut;
 use super::requantize::Requantize;
 use super::window::Taps;
@@ -34,8 +35,11 @@ kernel_params! {
     }
 }
 
-/// Channels that are summed together.
-const BLOCK: usize = 8;
+/// Channels that are summed together, as long as there are so many.
+const WIDE_BLOCK: usize = if VECTORS { 16 } else { 4 };
+
+/// Channels of the remaining ones that are summed together.
+const BLOCK: usize = if VECTORS { 8 } else { 1 };
 
 /// The cells under a window: where they lie in `x` and in the weights.
 #[derive(Clone, Copy)]
@@ -96,34 +100,40 @@ impl<'a, T: Copy> Patch<'a, T> {
         [x_channel, mut channel]: [usize; 2],
         y: &mut [T],
     ) {
-        let (blocks, rest) = y.as_chunks_mut::<BLOCK>();
-        for y in blocks {
-            let x_channel = if SHARED { x_channel } else { channel };
-            let mut sums = [A::Sum::default(); BLOCK];
-            self.sum::<A, SHARED, BLOCK>(arithmetic, [x_channel, channel], &mut sums);
-            *y = arithmetic.finish(channel, sums);
-            channel += BLOCK;
-        }
-        for y in rest {
-            let x_channel = if SHARED { x_channel } else { channel };
-            let mut sums = [A::Sum::default()];
-            self.sum::<A, SHARED, 1>(arithmetic, [x_channel, channel], &mut sums);
-            [*y] = arithmetic.finish(channel, sums);
-            channel += 1;
-        }
+        let (wide, rest) = y.as_chunks_mut::<WIDE_BLOCK>();
+        channel = self.blocks::<A, SHARED, WIDE_BLOCK>(arithmetic, [x_channel, channel], wide);
+        let (blocks, rest) = rest.as_chunks_mut::<BLOCK>();
+        channel = self.blocks::<A, SHARED, BLOCK>(arithmetic, [x_channel, channel], blocks);
+        let (single, _) = rest.as_chunks_mut::<1>();
+        self.blocks::<A, SHARED, 1>(arithmetic, [x_channel, channel], single);
     }
 
-    /// Sums of `N` channels, each in the order of the cells.
-    ///
-    /// Compiled apart: the sums become vectors when they are stored together.
+    /// Computes blocks of `N` channels and returns the next channel.
+    #[inline(always)]
+    fn blocks<A: Arithmetic<Element = T>, const SHARED: bool, const N: usize>(
+        &self,
+        arithmetic: &A,
+        [x_channel, mut channel]: [usize; 2],
+        y: &mut [[T; N]],
+    ) -> usize {
+        for y in y {
+            let mut sums = [A::Sum::default(); N];
+            let x_channel = if SHARED { x_channel } else { channel };
+            self.sum::<A, SHARED, N>(arithmetic, [x_channel, channel], &mut sums);
+            *y = arithmetic.finish(channel, sums);
+            channel += N;
+        }
+        channel
+    }
+
+    /// Adds the cells of `N` channels to their sums, in order.
     #[inline(always)]
     fn sum<A: Arithmetic<Element = T>, const SHARED: bool, const N: usize>(
         &self,
         arithmetic: &A,
         [x_channel, channel]: [usize; 2],
-        result: &mut [A::Sum; N],
+        sums: &mut [A::Sum; N],
     ) {
-        let mut sums = [A::Sum::default(); N];
         let [mut x_row, mut weights_row] = [self.start[0] + x_channel, self.start[1] + channel];
         for _ in 0..self.rows {
             let [mut x_at, mut weights_at] = [x_row, weights_row];
@@ -147,7 +157,6 @@ impl<'a, T: Copy> Patch<'a, T> {
             x_row += self.row[0];
             weights_row += self.row[1];
         }
-        *result = sums;
     }
 }
 
@@ -195,9 +204,8 @@ impl Arithmetic for I8<'_> {
 
     #[inline(always)]
     fn multiply_add(&self, sum: i32, x: i8, weight: i8) -> i32 {
-        // A difference of int8 values times an int8 value fits 16 bits.
-        let product = i16::from(x).wrapping_sub(self.zero).wrapping_mul(i16::from(weight));
-        sum.wrapping_add(i32::from(product))
+        let x = i16::from(x).wrapping_sub(self.zero);
+        sum.wrapping_add(i32::from(x) * i32::from(weight))
     }
 
     #[inline(always)]
