@@ -2,7 +2,7 @@
 //! products.
 
 use super::RangeF32;
-use super::dot::{FILTERS, Sums, VECTORS, dot_f32, dot_i8, dot4_f32, dot4_i8};
+use super::dot::{FILTERS, I8_SHARED_READS, Sums, VECTORS, dot_f32, dot_i8, dot4_f32, dot4_i8};
 use super::loops::{chunks, part};
 use super::requantize::Requantize;
 
@@ -178,7 +178,7 @@ pub(crate) fn products_i8(
     y: &mut [i8],
 ) {
     let mut blocks = chunks(weights, FILTERS * filter);
-    let (fours, rest) = y.as_chunks_mut::<FILTERS>();
+    let (fours, rest) = if I8_SHARED_READS { y.as_chunks_mut::<FILTERS>() } else { (&mut [][..], y) };
     let mut channel = 0;
     for (y, filters) in fours.iter_mut().zip(&mut blocks) {
         let mut sums = [0; FILTERS];
