@@ -130,6 +130,7 @@ pub fn conv2d_i8(
 mod tests {
     use super::*;
     use crate::fixed_point::Multiplier;
+    use crate::kernels::tests::{Random, floats, for_each_tap};
 
     const ALL: RangeF32 = RangeF32 { min: f32::NEG_INFINITY, max: f32::INFINITY };
 
@@ -241,8 +242,7 @@ mod tests {
                 groups,
                 range: RangeF32 { max: 127.0, ..ALL },
             };
-            let [x, weights, bias, expect] =
-                [case.x, case.weights, case.bias, case.expect].map(crate::kernels::tests::floats);
+            let [x, weights, bias, expect] = [case.x, case.weights, case.bias, case.expect].map(floats);
             let mut y = [f32::NAN; 16];
             let y = &mut y[..case.expect.len()];
             conv2d_f32(
@@ -317,5 +317,120 @@ mod tests {
         let multipliers = [m.multiplier, m.multiplier, 1 << 30];
         conv2d_i8(&params, &[-79], &[24, 24, 1], &[0, 185, 0], &multipliers, &[-6, -6, 1], &mut y);
         assert_eq!(y, [-21, -19, -79]);
+    }
+
+    /// Sums of every cell of `y`, from the definition.
+    fn sums(
+        window: &Window2d,
+        [in_channels, out_channels, groups]: [usize; 3],
+        x: impl Fn(usize) -> i32,
+        weights: impl Fn(usize) -> i32,
+        mut check: impl FnMut(usize, i32),
+    ) {
+        let (in_group, out_group) = (in_channels / groups, out_channels / groups);
+        let [height, width] = window.output;
+        for index in 0..window.batch * height * width * out_channels {
+            let (cell, channel) = (index / out_channels, index % out_channels);
+            let place = [cell / (height * width), cell / width % height, cell % width];
+            let mut sum = 0;
+            for_each_tap(window, place, |tap, pixel| {
+                for i in 0..in_group {
+                    let weight = (channel * window.kernel_cells() + tap) * in_group + i;
+                    sum += x(pixel * in_channels + channel / out_group * in_group + i) * weights(weight);
+                }
+            });
+            check(index, sum);
+        }
+    }
+
+    #[test]
+    fn conv2d_equals_the_definition() {
+        let mut random = Random(1);
+        for round in 0..300 {
+            let window = random.window();
+            // With one group, filters of all sizes up to 16 * 33.
+            let groups = 1 + random.below(3);
+            let in_channels = groups * (1 + random.below(if groups == 1 { 33 } else { 5 }));
+            let out_channels = groups * (1 + random.below(6));
+            let channels = [in_channels, out_channels, groups];
+            let zero = random.below(256) as i32 - 128;
+            let (x, weights) = (random.array::<3234>(), random.array::<9504>());
+            let x = &x[..window.batch * window.input_cells() * in_channels];
+            let weights = &weights[..window.kernel_cells() * in_channels / groups * out_channels];
+
+            let params = Conv2dI8 {
+                window,
+                in_channels,
+                out_channels,
+                groups,
+                input_zero_point: zero,
+                output: OutputI8 { zero_point: 1, min: -128, max: 127, single_rounding: round % 2 == 0 },
+            };
+            // Multiples of 2^-14 without a remainder are rounded alike.
+            let factor = Multiplier::from_real(1.0 / 16384.0).unwrap();
+            let (multipliers, shifts) = ([factor.multiplier; 18], [factor.shift as i8; 18]);
+            let count = if round % 3 == 0 { 1 } else { out_channels };
+            let mut y = [0; 900];
+            let y = &mut y[..window.batch * window.output_cells() * out_channels];
+            conv2d_i8(&params, x, weights, &[], &multipliers[..count], &shifts[..count], y);
+            sums(
+                &window,
+                channels,
+                |i| i32::from(x[i]) - zero,
+                |i| weights[i].into(),
+                |index, sum| {
+                    let exact = f64::from(sum) / 16384.0;
+                    let expect = libm::floor(exact + 0.5) + 1.0;
+                    // Double rounding goes away from zero, single rounding up.
+                    let tie = exact - libm::floor(exact) == 0.5 && exact < 0.0 && round % 2 == 1;
+                    assert_eq!(
+                        f64::from(y[index]),
+                        expect.clamp(-128.0, 127.0) - f64::from(tie),
+                        "{params:?}"
+                    );
+                },
+            );
+
+            // Small whole numbers: floats add them without rounding.
+            let mut floats = ([0.0; 3234], [0.0; 9504]);
+            for (float, &x) in floats.0.iter_mut().zip(x) {
+                *float = f32::from(x);
+            }
+            for (float, &weight) in floats.1.iter_mut().zip(weights) {
+                *float = f32::from(weight);
+            }
+            let params = Conv2dF32 { window, in_channels, out_channels, groups, range: ALL };
+            let mut y = [f32::NAN; 900];
+            let y = &mut y[..window.batch * window.output_cells() * out_channels];
+            conv2d_f32(&params, &floats.0[..x.len()], &floats.1[..weights.len()], &[], y);
+            sums(
+                &window,
+                channels,
+                |i| x[i].into(),
+                |i| weights[i].into(),
+                |index, sum| {
+                    assert_eq!(y[index], sum as f32, "{params:?}");
+                },
+            );
+        }
+    }
+
+    #[test]
+    fn specialised_and_shared_floats_have_equal_bits() {
+        const PARAMS: Conv2dF32 = Conv2dF32 {
+            window: Window2d { input: [5, 4], output: [5, 4], kernel: [3, 3], padding: [1, 1], ..ONE },
+            in_channels: 11,
+            out_channels: 6,
+            groups: 1,
+            range: ALL,
+        };
+        crate::specialise!(Special: Conv2dF32 = PARAMS);
+        let mut random = Random(2);
+        let x: [f32; 220] = core::array::from_fn(|_| random.below(1 << 24) as f32 / 3.0);
+        let weights: [f32; 594] = core::array::from_fn(|_| random.below(1 << 24) as f32 / -7e3);
+        let (mut shared, mut special) = ([0.0; 120], [0.0; 120]);
+        conv2d_f32(core::hint::black_box(&PARAMS), &x, &weights, &[], &mut shared);
+        conv2d_f32(&Special, &x, &weights, &[], &mut special);
+        assert_eq!(shared.map(f32::to_bits), special.map(f32::to_bits));
     }
 }

@@ -276,7 +276,7 @@ pub fn depthwise_conv2d_i8(
 mod tests {
     use super::*;
     use crate::fixed_point::Multiplier;
-    use crate::kernels::tests::floats;
+    use crate::kernels::tests::{Random, floats, for_each_tap};
 
     struct Case {
         name: &'static str,
@@ -420,6 +420,53 @@ mod tests {
                 for (y, expect) in y.iter().zip(case.expect) {
                     assert_eq!(*y, expect - 1, "{}", case.name);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn depthwise_conv2d_equals_the_definition() {
+        let mut random = Random(3);
+        for _ in 0..300 {
+            let window = random.window();
+            let depth_multiplier = 1 + random.below(2) * random.below(20);
+            let in_channels = 1 + random.below(if depth_multiplier == 1 { 40 } else { 3 });
+            let out_channels = in_channels * depth_multiplier;
+            let zero = random.below(256) as i32 - 128;
+            let (x, weights) = (random.array::<3920>(), random.array::<1024>());
+            let x = &x[..window.batch * window.input_cells() * in_channels];
+            let weights = &weights[..window.kernel_cells() * out_channels];
+            let bias: [i32; 64] = core::array::from_fn(|i| i as i32 * 128);
+            let params = DepthwiseConv2dI8 {
+                window,
+                in_channels,
+                depth_multiplier,
+                input_zero_point: zero,
+                output: OutputI8 { zero_point: 0, min: -128, max: 127, single_rounding: true },
+            };
+            let factor = Multiplier::from_real(1.0 / 1024.0).unwrap();
+            let (multipliers, shifts) = ([factor.multiplier; 64], [factor.shift as i8; 64]);
+            let mut y = [0; 2000];
+            let y = &mut y[..window.batch * window.output_cells() * out_channels];
+            depthwise_conv2d_i8(
+                &params,
+                x,
+                weights,
+                &bias[..out_channels],
+                &multipliers[..out_channels],
+                &shifts[..out_channels],
+                y,
+            );
+            let [height, width] = window.output;
+            for (index, &y) in y.iter().enumerate() {
+                let (cell, channel) = (index / out_channels, index % out_channels);
+                let place = [cell / (height * width), cell / width % height, cell % width];
+                let mut sum = bias[channel];
+                for_each_tap(&window, place, |tap, pixel| {
+                    let x = i32::from(x[pixel * in_channels + channel / depth_multiplier]) - zero;
+                    sum += x * i32::from(weights[tap * out_channels + channel]);
+                });
+                assert_eq!(i32::from(y), ((sum + 512) >> 10).clamp(-128, 127), "{params:?}");
             }
         }
     }
