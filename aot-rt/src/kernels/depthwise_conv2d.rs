@@ -120,7 +120,7 @@ impl<'a, T: Copy> Patch<'a, T> {
             let mut sums = [A::Sum::default(); N];
             let x_channel = if SHARED { x_channel } else { channel };
             self.sum::<A, SHARED, N>(arithmetic, [x_channel, channel], &mut sums);
-            *y = arithmetic.finish(channel, sums);
+            arithmetic.finish(channel, &mut sums, y);
             channel += N;
         }
         channel
@@ -165,8 +165,8 @@ trait Arithmetic {
     type Element: Copy;
     type Sum: Copy + Default;
     fn multiply_add(&self, sum: Self::Sum, x: Self::Element, weight: Self::Element) -> Self::Sum;
-    /// The results of the channels from `first` on.
-    fn finish<const N: usize>(&self, first: usize, sums: [Self::Sum; N]) -> [Self::Element; N];
+    /// Sets `y` to the results of the channels from `first` on.
+    fn finish(&self, first: usize, sums: &mut [Self::Sum], y: &mut [Self::Element]);
 }
 
 struct F32<'a> {
@@ -184,12 +184,13 @@ impl Arithmetic for F32<'_> {
     }
 
     #[inline(always)]
-    fn finish<const N: usize>(&self, first: usize, mut sums: [f32; N]) -> [f32; N] {
-        let bias = self.bias.get(first..).and_then(|bias| bias.first_chunk()).unwrap_or(&[0.0; N]);
-        for (sum, bias) in sums.iter_mut().zip(bias) {
-            *sum = self.range.limit(*sum + bias);
+    fn finish(&self, first: usize, sums: &mut [f32], y: &mut [f32]) {
+        for (sum, bias) in sums.iter_mut().zip(self.bias.get(first..).unwrap_or_default()) {
+            *sum += bias;
         }
-        sums
+        for (y, sum) in y.iter_mut().zip(sums) {
+            *y = self.range.limit(*sum);
+        }
     }
 }
 
@@ -209,8 +210,8 @@ impl Arithmetic for I8<'_> {
     }
 
     #[inline(always)]
-    fn finish<const N: usize>(&self, first: usize, sums: [i32; N]) -> [i8; N] {
-        self.requantize.channels(first, sums)
+    fn finish(&self, first: usize, sums: &mut [i32], y: &mut [i8]) {
+        self.requantize.channels(first, sums, y);
     }
 }
 

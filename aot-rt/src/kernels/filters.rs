@@ -165,6 +165,9 @@ pub(crate) fn products_f32(
     }
 }
 
+/// Outputs that are requantized together.
+const OUTPUTS: usize = 16;
+
 /// Products of the differences of the cells under a window from `zero` with many
 /// filters, int8.
 ///
@@ -177,25 +180,28 @@ pub(crate) fn products_i8(
     requantize: &Requantize<'_>,
     y: &mut [i8],
 ) {
-    let mut blocks = chunks(weights, FILTERS * filter);
-    let (fours, rest) = if I8_SHARED_READS { y.as_chunks_mut::<FILTERS>() } else { (&mut [][..], y) };
-    let mut channel = 0;
-    for (y, filters) in fours.iter_mut().zip(&mut blocks) {
-        let mut sums = [0; FILTERS];
-        cells.for_each(|x, at| {
-            if let Some(weights) = four(filters, filter, at, x.len()) {
-                dot4_i8(&mut sums, x, zero, weights);
-            }
-        });
-        *y = requantize.channels(channel, sums);
-        channel += FILTERS;
-    }
-    for (y, filter) in rest.iter_mut().zip(chunks(blocks.rest, filter)) {
-        let mut sum = 0_i32;
-        cells.for_each(|x, at| {
-            sum = sum.wrapping_add(dot_i8(x, zero, part(filter, at, x.len())));
-        });
-        [*y] = requantize.channels(channel, [sum]);
-        channel += 1;
+    let (mut weights, mut channel) = (weights, 0);
+    for y in y.chunks_mut(OUTPUTS) {
+        let mut sums = [0; OUTPUTS];
+        let sums = sums.get_mut(..y.len()).unwrap_or_default();
+        let (fours, rest) =
+            if I8_SHARED_READS { sums.as_chunks_mut::<FILTERS>() } else { (&mut [][..], &mut *sums) };
+        let mut blocks = chunks(weights, FILTERS * filter);
+        for (sums, filters) in fours.iter_mut().zip(&mut blocks) {
+            cells.for_each(|x, at| {
+                if let Some(weights) = four(filters, filter, at, x.len()) {
+                    dot4_i8(sums, x, zero, weights);
+                }
+            });
+        }
+        let mut filters = chunks(blocks.rest, filter);
+        for (sum, filter) in rest.iter_mut().zip(&mut filters) {
+            cells.for_each(|x, at| {
+                *sum = sum.wrapping_add(dot_i8(x, zero, part(filter, at, x.len())));
+            });
+        }
+        weights = filters.rest;
+        requantize.channels(channel, sums, y);
+        channel += y.len();
     }
 }
