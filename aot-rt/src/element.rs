@@ -29,6 +29,15 @@ impl DType {
         }
     }
 
+    /// All types.
+    pub const ALL: [Self; 6] = [Self::I8, Self::U8, Self::I16, Self::I32, Self::I64, Self::F32];
+
+    /// The type with this [`name`](Self::name).
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|dtype| dtype.name() == name)
+    }
+
     /// Name of the Rust type: `"i8"`, `"f32"`, ….
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -66,10 +66,11 @@ fn patch(window: &Window2d, rows: Taps, columns: Taps, channels: usize, group: u
 /// Convolution, f32.
 ///
 /// `x`: `[batch, in_h, in_w, in_channels]`, `weights`:
-/// `[out_channels, kernel_h, kernel_w, in_channels / groups]`, `bias`:
-/// `[out_channels]` or empty, `y`: `[batch, out_h, out_w, out_channels]`. Cells
-/// outside the image count as 0. Writes `y` in row-major order, each cell after
-/// every cell of `x` under its window has been read.
+/// `[out_channels, kernel_h, kernel_w, in_channels / groups]` with the filters of each
+/// group [packed](super::packed_filters), `bias`: `[out_channels]` or empty, `y`:
+/// `[batch, out_h, out_w, out_channels]`. Cells outside the image count as 0. Writes
+/// `y` in row-major order, each cell after every cell of `x` under its window has been
+/// read.
 pub fn conv2d_f32(params: &impl Params<Conv2dF32>, x: &[f32], weights: &[f32], bias: &[f32], y: &mut [f32]) {
     let p = params.get();
     let groups = NonZeroUsize::new(p.groups).unwrap_or(NonZeroUsize::MIN);
@@ -130,6 +131,7 @@ pub fn conv2d_i8(
 mod tests {
     use super::*;
     use crate::fixed_point::Multiplier;
+    use crate::kernels::packed_filters;
     use crate::kernels::tests::{Random, floats, for_each_tap};
 
     const ALL: RangeF32 = RangeF32 { min: f32::NEG_INFINITY, max: f32::INFINITY };
@@ -231,6 +233,17 @@ mod tests {
         },
     ];
 
+    /// Packs the filters of each group.
+    fn pack(weights: &[f32], [_, out_channels, groups]: [usize; 3], packed: &mut [f32]) {
+        let order = packed_filters(out_channels / groups, weights.len() / out_channels);
+        let group = weights.len() / groups;
+        for (to, from) in order.enumerate() {
+            for start in (0..weights.len()).step_by(group) {
+                packed[start + to] = weights[start + from];
+            }
+        }
+    }
+
     #[test]
     fn conv2d_f32_cases() {
         for case in CASES {
@@ -243,12 +256,14 @@ mod tests {
                 range: RangeF32 { max: 127.0, ..ALL },
             };
             let [x, weights, bias, expect] = [case.x, case.weights, case.bias, case.expect].map(floats);
+            let mut packed = [0.0; 32];
+            pack(&weights[..case.weights.len()], case.channels, &mut packed);
             let mut y = [f32::NAN; 16];
             let y = &mut y[..case.expect.len()];
             conv2d_f32(
                 &params,
                 &x[..case.x.len()],
-                &weights[..case.weights.len()],
+                &packed[..case.weights.len()],
                 &bias[..case.bias.len()],
                 y,
             );
@@ -393,16 +408,18 @@ mod tests {
 
             // Small whole numbers: floats add them without rounding.
             let mut floats = ([0.0; 3234], [0.0; 9504]);
+            let mut packed = [0.0; 9504];
             for (float, &x) in floats.0.iter_mut().zip(x) {
                 *float = f32::from(x);
             }
             for (float, &weight) in floats.1.iter_mut().zip(weights) {
                 *float = f32::from(weight);
             }
+            pack(&floats.1[..weights.len()], channels, &mut packed);
             let params = Conv2dF32 { window, in_channels, out_channels, groups, range: ALL };
             let mut y = [f32::NAN; 900];
             let y = &mut y[..window.batch * window.output_cells() * out_channels];
-            conv2d_f32(&params, &floats.0[..x.len()], &floats.1[..weights.len()], &[], y);
+            conv2d_f32(&params, &floats.0[..x.len()], &packed[..weights.len()], &[], y);
             sums(
                 &window,
                 channels,

@@ -1,0 +1,185 @@
+//! What is wrong with a model: where, what was found, what was expected, what to do.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Where in a model a problem is.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub enum Location {
+    /// The model as a whole.
+    #[default]
+    Model,
+    /// A place in a text file.
+    Text {
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+    },
+    /// A node.
+    Node {
+        /// Position in the file.
+        index: usize,
+        /// Name.
+        name: String,
+        /// Operator, as the file's format names it.
+        operator: String,
+    },
+    /// A tensor, by name.
+    Tensor(String),
+    /// A key of the configuration.
+    Key(String),
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Model => Ok(()),
+            Self::Text { line, column } => write!(f, "line {line}, column {column}: "),
+            Self::Node { index, name, operator } => write!(f, "node #{index} {operator} `{name}`: "),
+            Self::Tensor(name) => write!(f, "tensor `{name}`: "),
+            Self::Key(key) => write!(f, "key `{key}`: "),
+        }
+    }
+}
+
+/// One problem.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Where.
+    pub location: Location,
+    /// What was found, and what was expected.
+    pub message: String,
+    /// Particulars, a line each.
+    pub items: Vec<String>,
+    /// What to do.
+    pub help: Option<String>,
+}
+
+impl Problem {
+    /// A problem with the model as a whole.
+    #[must_use]
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { location: Location::Model, message: message.into(), items: Vec::new(), help: None }
+    }
+
+    /// Says where.
+    #[must_use]
+    pub fn at(self, location: Location) -> Self {
+        Self { location, ..self }
+    }
+
+    /// Says what to do.
+    #[must_use]
+    pub fn help(self, help: impl Into<String>) -> Self {
+        Self { help: Some(help.into()), ..self }
+    }
+
+    /// Adds particulars.
+    #[must_use]
+    pub fn items(self, items: Vec<String>) -> Self {
+        Self { items, ..self }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.location, self.message)?;
+        for item in &self.items {
+            write!(f, "\n  - {item}")?;
+        }
+        match &self.help {
+            Some(help) => write!(f, "\n  = help: {help}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Why an operator cannot be applied or lowered; the caller knows where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpError {
+    /// What was found, and what was expected.
+    pub message: String,
+    /// What to do.
+    pub help: Option<String>,
+}
+
+impl OpError {
+    /// Says what to do.
+    #[must_use]
+    pub fn help(self, help: impl Into<String>) -> Self {
+        Self { help: Some(help.into()), ..self }
+    }
+}
+
+impl From<String> for OpError {
+    fn from(message: String) -> Self {
+        Self { message, help: None }
+    }
+}
+
+impl From<&str> for OpError {
+    fn from(message: &str) -> Self {
+        message.to_owned().into()
+    }
+}
+
+impl From<OpError> for Problem {
+    fn from(error: OpError) -> Self {
+        Self { help: error.help, ..Self::new(error.message) }
+    }
+}
+
+/// `2 656 768`: a number for people.
+pub(crate) fn spaced(value: impl fmt::Display) -> String {
+    grouped(&value.to_string(), ' ')
+}
+
+/// Digits in groups of three, counted from the right.
+pub(crate) fn grouped(digits: &str, separator: char) -> String {
+    let mut text = String::new();
+    for (i, digit) in digits.char_indices() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(separator);
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// All problems of a model.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Error {
+    /// The file they are in.
+    pub file: PathBuf,
+    /// The problems; at least one.
+    pub problems: Vec<Problem>,
+}
+
+impl Error {
+    /// Problems of `file`.
+    #[must_use]
+    pub fn new(file: impl AsRef<Path>, problems: Vec<Problem>) -> Self {
+        debug_assert!(!problems.is_empty());
+        Self { file: file.as_ref().to_owned(), problems }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, problem) in self.problems.iter().enumerate() {
+            let separator = if i == 0 { "" } else { "\n" };
+            write!(f, "{separator}{}: {problem}", self.file.display())?;
+        }
+        Ok(())
+    }
+}
+
+/// As [`Display`](fmt::Display): a build script whose `main` returns the error shows it so.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,153 @@
+//! Runs a program on the host, in the arena that the generated code would use.
+//!
+//! The kernels are the generated code's own, so results are equal bit for bit.
+
+use aot_rt::kernels::Kernel;
+use aot_rt::{Arena, Block, Span, block_bytes, block_bytes_mut};
+
+use crate::Compiled;
+use crate::program::{ConstantView, Operand, Storage, View};
+
+/// A program with memory to run in.
+pub struct Evaluator<'p> {
+    compiled: &'p Compiled,
+    constants: Vec<Block>,
+    arena: Vec<Block>,
+    /// Where each buffer is in `arena`: the caller's follow the workspace.
+    offsets: Vec<usize>,
+}
+
+impl<'p> Evaluator<'p> {
+    /// Takes memory for `compiled`.
+    #[must_use]
+    pub fn new(compiled: &'p Compiled) -> Self {
+        let mut size = compiled.arena_bytes;
+        let offsets = compiled
+            .program
+            .buffers
+            .iter()
+            .zip(&compiled.offsets)
+            .map(|(buffer, &offset)| {
+                if buffer.storage == Storage::Workspace {
+                    return offset;
+                }
+                let offset = size.next_multiple_of(size_of::<Block>());
+                size = offset + buffer.bytes;
+                offset
+            })
+            .collect();
+        let mut constants = blocks(compiled.program.constants.bytes().len());
+        block_bytes_mut(&mut constants)[..compiled.program.constants.bytes().len()]
+            .copy_from_slice(compiled.program.constants.bytes());
+        Self { compiled, constants, arena: blocks(size), offsets }
+    }
+
+    /// Runs all steps on little-endian inputs; gives little-endian outputs.
+    ///
+    /// # Errors
+    ///
+    /// When number or length of the inputs is not the model's.
+    pub fn run(&mut self, inputs: &[&[u8]]) -> Result<Vec<Vec<u8>>, String> {
+        let program = &self.compiled.program;
+        if inputs.len() != program.inputs.len() {
+            return Err(format!("{} inputs, the model has {}", inputs.len(), program.inputs.len()));
+        }
+        for (port, input) in program.inputs.iter().zip(inputs) {
+            if input.len() != port.ty.bytes() {
+                return Err(format!("input `{}` has {} bytes, is {}", port.name, input.len(), port.ty));
+            }
+            let start = self.start(port.view);
+            block_bytes_mut(&mut self.arena)[start..start + input.len()].copy_from_slice(input);
+        }
+        for step in &program.steps {
+            self.step(&step.kernel, &step.operands)
+                .map_err(|error| format!("step `{}`: {error}", step.name))?;
+        }
+        let output = |view: View| {
+            let start = self.start(view);
+            block_bytes(&self.arena)[start..start + view.len * view.dtype.size()].to_vec()
+        };
+        Ok(program.outputs.iter().map(|port| output(port.view)).collect())
+    }
+
+    /// The elements of `view`, little-endian, as the last step left them.
+    #[must_use]
+    pub fn read(&self, view: View) -> &[u8] {
+        let start = self.start(view);
+        &block_bytes(&self.arena)[start..start + view.len * view.dtype.size()]
+    }
+
+    fn start(&self, view: View) -> usize {
+        self.offsets[view.buffer.index()] + view.offset
+    }
+
+    fn step(&mut self, kernel: &Kernel, operands: &[Operand]) -> Result<(), String> {
+        let spans: Vec<Span> = operands
+            .iter()
+            .zip(kernel.operands())
+            .filter_map(|(operand, info)| match operand {
+                Operand::Buffer(view) => Some(Span {
+                    offset: self.start(*view),
+                    bytes: view.len * view.dtype.size(),
+                    dtype: view.dtype,
+                    access: info.access,
+                }),
+                Operand::Constant(_) => None,
+            })
+            .collect();
+        let mut arena = Arena::new(&mut self.arena);
+        let mut regions = arena.borrow(&spans).map_err(|error| format!("{error:?}"))?;
+        let constants = block_bytes(&self.constants);
+        let mut operands: Vec<_> = operands
+            .iter()
+            .filter_map(|operand| match operand {
+                Operand::Buffer(_) => regions.next(),
+                Operand::Constant(view) => Some(aot_rt::Operand::Read(constant(constants, *view))),
+            })
+            .collect();
+        kernel.run(&mut operands).map_err(|error| format!("{error:?}"))
+    }
+}
+
+fn constant(constants: &[u8], view: ConstantView) -> &[u8] {
+    &constants[view.offset..view.offset + view.len * view.dtype.size()]
+}
+
+fn blocks(bytes: usize) -> Vec<Block> {
+    vec![Block::default(); bytes.div_ceil(size_of::<Block>())]
+}
+
+#[cfg(test)]
+mod tests {
+    use aot_rt::DType;
+
+    use super::*;
+    use crate::graph::{
+        Data, GraphBuilder, NodeDeclaration, OutputDeclaration, Quantization, Shape, TensorType,
+    };
+    use crate::ops::FullyConnected;
+    use crate::{Config, compile};
+
+    fn quantized(shape: [usize; 2], scale: f32, zero_point: i32) -> TensorType {
+        let quantization = Some(Quantization::per_tensor(scale, zero_point).unwrap());
+        TensorType { quantization, ..TensorType::new(DType::I8, Shape::new(shape).unwrap()) }
+    }
+
+    /// `known-faults.md` L14: the zero point of the weights counts.
+    #[test]
+    fn a_graph_runs_from_builder_to_result() {
+        let mut builder = GraphBuilder::new("l14");
+        let x = builder.input("x", quantized([1, 3], 0.1, 0));
+        let w = builder.constant("w", quantized([1, 3], 0.1, 5), Data::from_i8s(&[10, 20, 30]));
+        let y = builder.node(NodeDeclaration {
+            name: "fc".into(),
+            index: 0,
+            op: FullyConnected::default().into(),
+            inputs: vec![Some(x), Some(w), None],
+            outputs: vec![OutputDeclaration { name: "y".into(), ty: Some(quantized([1, 1], 0.5, 0)) }],
+        });
+        let graph = builder.finish(vec![y[0].unwrap()]).unwrap();
+        let compiled = compile(graph, &Config::default()).unwrap();
+        assert_eq!(Evaluator::new(&compiled).run(&[&[10, 10, 10]]).unwrap(), [[9]]);
+    }
+}

@@ -1,0 +1,152 @@
+//! Builds a graph and checks every node as it comes.
+
+use super::{Data, Graph, Node, Tensor, TensorId, TensorType};
+use crate::error::{Location, Problem};
+use crate::ops::Op;
+
+/// A node as a model file states it.
+#[derive(Clone, Debug)]
+pub struct NodeDeclaration {
+    /// Name in the file; the name of the first output where it has none.
+    pub name: String,
+    /// Position in the file.
+    pub index: usize,
+    /// The operator and its attributes.
+    pub op: Op,
+    /// Operands; `None` where an optional one is left out.
+    pub inputs: Vec<Option<TensorId>>,
+    /// Results.
+    pub outputs: Vec<OutputDeclaration>,
+}
+
+/// A node's result as a model file states it.
+#[derive(Clone, Debug)]
+pub struct OutputDeclaration {
+    /// Name of the tensor.
+    pub name: String,
+    /// Its type, where the file states one. Element type and extents are computed
+    /// again and must agree; quantization is taken from here.
+    pub ty: Option<TensorType>,
+}
+
+/// Collects tensors and nodes, and every problem with them.
+#[derive(Debug, Default)]
+pub struct GraphBuilder {
+    graph: Graph,
+    problems: Vec<Problem>,
+}
+
+impl GraphBuilder {
+    /// Starts a graph.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { graph: Graph { name: name.into(), ..Graph::default() }, problems: Vec::new() }
+    }
+
+    /// Adds a problem that the importer found.
+    pub fn problem(&mut self, problem: Problem) {
+        self.problems.push(problem);
+    }
+
+    /// The tensor with this id.
+    #[must_use]
+    pub fn tensor(&self, id: TensorId) -> &Tensor {
+        self.graph.tensor(id)
+    }
+
+    /// Adds an input of the graph.
+    pub fn input(&mut self, name: impl Into<String>, ty: TensorType) -> TensorId {
+        let id = self.add(Tensor { name: name.into(), ty, data: None });
+        self.graph.inputs.push(id);
+        id
+    }
+
+    /// Adds a constant. Its bytes must be as many as its type says.
+    pub fn constant(&mut self, name: impl Into<String>, ty: TensorType, data: Data) -> TensorId {
+        let name = name.into();
+        if data.bytes().len() != ty.bytes() {
+            let message = format!("{ty} has {} bytes, the data {}", ty.bytes(), data.bytes().len());
+            self.problems.push(Problem::new(message).at(Location::Tensor(name.clone())));
+        }
+        self.add(Tensor { name, ty, data: Some(data) })
+    }
+
+    /// Adds a node and infers the types of its results.
+    ///
+    /// Where inference fails, the results take their declared types so that the
+    /// rest of the model is still looked at; `None` where there is none.
+    pub fn node(&mut self, declaration: NodeDeclaration) -> Vec<Option<TensorId>> {
+        let NodeDeclaration { name, index, op, inputs, outputs } = declaration;
+        let operands: Vec<_> = inputs.iter().map(|id| id.map(|id| self.graph.tensor(id))).collect();
+        let location = Location::Node { index, name: name.clone(), operator: op.name().into() };
+        let types = op.infer(&operands).and_then(|inferred| {
+            if inferred.len() == outputs.len() {
+                Ok(inferred)
+            } else {
+                Err(format!("{} results are declared, there are {}", outputs.len(), inferred.len()).into())
+            }
+        });
+        let types = match types {
+            Ok(types) => types.into_iter().map(Some).collect(),
+            Err(error) => {
+                self.problems.push(Problem::from(error).at(location.clone()));
+                vec![None; outputs.len()]
+            }
+        };
+        let mut ids = Vec::new();
+        for (inferred, OutputDeclaration { name, ty: declared }) in types.into_iter().zip(outputs) {
+            if let (Some(inferred), Some(declared)) = (&inferred, &declared)
+                && (inferred.dtype, &inferred.shape) != (declared.dtype, &declared.shape)
+            {
+                let message = format!("`{name}` is declared as {declared}, computed is {inferred}");
+                self.problems.push(Problem::new(message).at(location.clone()));
+            }
+            let ty = match (inferred, declared) {
+                (Some(inferred), Some(declared)) => {
+                    Some(TensorType { quantization: declared.quantization, ..inferred })
+                }
+                (inferred, declared) => inferred.or(declared),
+            };
+            ids.push(ty.map(|ty| self.add(Tensor { name, ty, data: None })));
+        }
+        if let Some(outputs) = ids.iter().copied().collect() {
+            self.graph.nodes.push(Node { name, index, op, inputs, outputs });
+        }
+        ids
+    }
+
+    /// Stands in for the result of a node that the importer does not understand and
+    /// has reported, so that the nodes after it are still looked at.
+    pub fn stand_in(&mut self, name: impl Into<String>, ty: TensorType) -> TensorId {
+        self.add(Tensor { name: name.into(), ty, data: None })
+    }
+
+    /// Ends the graph.
+    ///
+    /// # Errors
+    ///
+    /// All problems that were found.
+    pub fn finish(mut self, outputs: Vec<TensorId>) -> Result<Graph, Vec<Problem>> {
+        if outputs.is_empty() {
+            self.problems.push(Problem::new("the model has no output"));
+        }
+        self.graph.outputs = outputs;
+        if self.problems.is_empty() { Ok(self.graph) } else { Err(self.problems) }
+    }
+
+    /// The problems so far, when outputs cannot even be named.
+    #[must_use]
+    pub fn into_problems(self) -> Vec<Problem> {
+        self.problems
+    }
+
+    fn add(&mut self, tensor: Tensor) -> TensorId {
+        if let Some(quantization) = &tensor.ty.quantization
+            && let Err(message) = quantization.check(tensor.ty.dtype, &tensor.ty.shape)
+        {
+            self.problems.push(Problem::new(message).at(Location::Tensor(tensor.name.clone())));
+        }
+        self.graph.tensors.push(tensor);
+        TensorId(self.graph.tensors.len() - 1)
+    }
+}

@@ -1,0 +1,109 @@
+//! Extents of a tensor.
+
+use serde::{Deserialize, Serialize};
+
+/// Extents of a tensor, outermost first. Every extent is at least 1, and the
+/// number of elements fits 31 bits, so that it can be counted on every target.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "Vec<usize>", into = "Vec<usize>")]
+pub struct Shape(Vec<usize>);
+
+impl Shape {
+    /// Most extents that a tensor may have.
+    pub const MAX_RANK: usize = 8;
+    /// Most elements that a tensor may have.
+    pub const MAX_ELEMENTS: usize = i32::MAX as usize;
+
+    /// Checks the extents.
+    ///
+    /// # Errors
+    ///
+    /// When there are more than [`Shape::MAX_RANK`], one is 0, or their product is
+    /// more than [`Shape::MAX_ELEMENTS`].
+    pub fn new(extents: impl Into<Vec<usize>>) -> Result<Self, String> {
+        let extents = extents.into();
+        if extents.len() > Self::MAX_RANK {
+            return Err(format!("rank {} is more than {}", extents.len(), Self::MAX_RANK));
+        }
+        if extents.contains(&0) {
+            return Err(format!("shape {extents:?} has no element"));
+        }
+        let elements = extents.iter().try_fold(1_usize, |product, &extent| product.checked_mul(extent));
+        if elements.is_none_or(|elements| elements > Self::MAX_ELEMENTS) {
+            return Err(format!("shape {extents:?} has more than {} elements", Self::MAX_ELEMENTS));
+        }
+        Ok(Self(extents))
+    }
+
+    /// The shape of a single number.
+    #[must_use]
+    pub const fn scalar() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Number of elements.
+    #[must_use]
+    pub fn elements(&self) -> usize {
+        self.0.iter().product()
+    }
+
+    /// The extents, when there are `N`.
+    ///
+    /// # Errors
+    ///
+    /// When there are not.
+    pub fn array<const N: usize>(&self) -> Result<[usize; N], String> {
+        self.0
+            .as_slice()
+            .try_into()
+            .map_err(|_| format!("shape {self} has rank {}, expected {N}", self.0.len()))
+    }
+}
+
+impl std::ops::Deref for Shape {
+    type Target = [usize];
+    fn deref(&self) -> &[usize] {
+        &self.0
+    }
+}
+
+impl std::fmt::Display for Shape {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?}", self.0)
+    }
+}
+
+impl TryFrom<Vec<usize>> for Shape {
+    type Error = String;
+    fn try_from(extents: Vec<usize>) -> Result<Self, String> {
+        Self::new(extents)
+    }
+}
+
+impl From<Shape> for Vec<usize> {
+    fn from(shape: Shape) -> Self {
+        shape.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refused_shapes() {
+        for (extents, expect) in [
+            (vec![1; 9], "rank 9 is more than 8"),
+            (vec![2, 0], "shape [2, 0] has no element"),
+            (vec![1 << 16, 1 << 15], "shape [65536, 32768] has more than 2147483647 elements"),
+            (vec![usize::MAX, 2], "shape [18446744073709551615, 2] has more than 2147483647 elements"),
+        ] {
+            assert_eq!(Shape::new(extents).unwrap_err(), expect);
+        }
+    }
+
+    #[test]
+    fn a_scalar_has_one_element() {
+        assert_eq!(Shape::scalar().elements(), 1);
+    }
+}

@@ -1,0 +1,74 @@
+//! Small graphs for tests.
+
+use aot_rt::DType;
+
+use super::{
+    Data, Graph, GraphBuilder, NodeDeclaration, OutputDeclaration, Quantization, Shape, TensorId, TensorType,
+};
+use crate::ops::Op;
+
+/// A graph in the making; names are those of tensors and of the nodes that make them.
+pub(crate) struct Sketch {
+    builder: GraphBuilder,
+    nodes: usize,
+}
+
+impl Sketch {
+    pub(crate) fn new() -> Self {
+        Self { builder: GraphBuilder::new("sketch"), nodes: 0 }
+    }
+
+    pub(crate) fn input(&mut self, name: &str, ty: TensorType) -> TensorId {
+        self.builder.input(name, ty)
+    }
+
+    pub(crate) fn constant(&mut self, name: &str, ty: TensorType, data: Data) -> TensorId {
+        self.builder.constant(name, ty, data)
+    }
+
+    /// A float result.
+    pub(crate) fn node(&mut self, name: &str, op: impl Into<Op>, inputs: &[TensorId]) -> TensorId {
+        self.add(name, op.into(), inputs, None)
+    }
+
+    /// A result of the stated type.
+    pub(crate) fn typed(
+        &mut self,
+        name: &str,
+        op: impl Into<Op>,
+        inputs: &[TensorId],
+        ty: TensorType,
+    ) -> TensorId {
+        self.add(name, op.into(), inputs, Some(ty))
+    }
+
+    fn add(&mut self, name: &str, op: Op, inputs: &[TensorId], ty: Option<TensorType>) -> TensorId {
+        self.nodes += 1;
+        let ids = self.builder.node(NodeDeclaration {
+            name: name.into(),
+            index: self.nodes - 1,
+            op,
+            inputs: inputs.iter().copied().map(Some).collect(),
+            outputs: vec![OutputDeclaration { name: name.into(), ty }],
+        });
+        ids[0].expect("the sketch is right")
+    }
+
+    pub(crate) fn finish(self, outputs: &[TensorId]) -> Graph {
+        self.builder.finish(outputs.to_vec()).expect("the sketch is right")
+    }
+}
+
+/// A float tensor.
+pub(crate) fn f32_type<const N: usize>(shape: [usize; N]) -> TensorType {
+    TensorType::new(DType::F32, Shape::new(shape).expect("the sketch is right"))
+}
+
+/// An int8 tensor with one scale.
+pub(crate) fn i8_type<const N: usize>(shape: [usize; N], scale: f32, zero_point: i32) -> TensorType {
+    let quantization = Quantization::per_tensor(scale, zero_point).expect("the sketch is right");
+    TensorType {
+        quantization: Some(quantization),
+        ..TensorType::new(DType::I8, Shape::new(shape).expect("the sketch is right"))
+    }
+}

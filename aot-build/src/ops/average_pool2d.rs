@@ -1,0 +1,89 @@
+//! `average_pool2d`: mean over a window, per channel, NHWC.
+//!
+//! Operand: `x` `[batch, height, width, channels]`.
+//! Result: `[batch, out height, out width, channels]`.
+//! Sources: TFLite AVERAGE_POOL_2D; ONNX AveragePool.
+//! int8: sum without removing the zero point, divided by the number of cells inside the
+//! image, rounded half away from zero (tflite numerics, section 3).
+
+use aot_rt::DType;
+use aot_rt::kernels::{AveragePool2dF32, AveragePool2dI8, Kernel, Window2d};
+use serde::{Deserialize, Serialize};
+
+use super::window::{describe, window};
+use super::{Activation, Operands, Operator, Padding2d, no_kernel, one, quantized};
+use crate::error::OpError;
+use crate::graph::{Shape, TensorType};
+use crate::program::NodeLowering;
+
+/// Attributes of `average_pool2d`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AveragePool2d {
+    /// Height and width of the window.
+    pub window: [usize; 2],
+    /// Cells from one window to the next: down, right.
+    #[serde(default = "one_cell")]
+    pub stride: [usize; 2],
+    /// Cells added around the image; they do not count.
+    #[serde(default)]
+    pub padding: Padding2d,
+    /// Fused activation.
+    #[serde(default)]
+    pub activation: Activation,
+}
+
+const fn one_cell() -> [usize; 2] {
+    [1; 2]
+}
+
+impl AveragePool2d {
+    fn window(&self, x: &Shape) -> Result<Window2d, OpError> {
+        window(x, self.window, self.stride, [1; 2], self.padding)
+    }
+}
+
+impl Operator for AveragePool2d {
+    const NAME: &'static str = "average_pool2d";
+
+    fn infer(&self, operands: &Operands<'_>) -> Result<Vec<TensorType>, OpError> {
+        operands.count(1..=1)?;
+        let x = operands.get(0)?;
+        let [batch, _, _, channels] = x.ty.shape.array()?;
+        let [height, width] = self.window(&x.ty.shape)?.output;
+        one(x.ty.dtype, [batch, height, width, channels])
+    }
+
+    fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
+        let (x, y) = (node.input(0)?, node.output(0));
+        let window = self.window(&x.ty.shape)?;
+        let [_, height, width, channels] = x.ty.shape.array()?;
+        let kernel = match (x.ty.dtype, y.ty.dtype) {
+            (DType::F32, DType::F32) => Kernel::AveragePool2dF32(AveragePool2dF32 {
+                window,
+                channels,
+                count_padding: false,
+                padding_after: [0; 2],
+                range: self.activation.range_f32(),
+            }),
+            (DType::I8, DType::I8) => {
+                let quantization = quantized::shared(x, y)?;
+                let cells = height.min(self.window[0]) as u64 * width.min(self.window[1]) as u64;
+                quantized::check_sum(cells, 128, 0)?;
+                Kernel::AveragePool2dI8(AveragePool2dI8 {
+                    window,
+                    channels,
+                    count_padding: false,
+                    padding_after: [0; 2],
+                    zero_point: quantization.zero_point,
+                    range: self.activation.range_i8(quantization),
+                })
+            }
+            (x, y) => return Err(no_kernel(&[x, y])),
+        };
+        let operands = vec![node.read(0)?, node.write(0)];
+        let description = format!("{}, {channels} channels{}", describe(&window), self.activation);
+        node.step(kernel, operands, 0, description);
+        Ok(())
+    }
+}

@@ -1,0 +1,102 @@
+//! Shapes of operators that work element by element.
+
+use aot_rt::kernels::Broadcast;
+
+use crate::error::OpError;
+
+/// The shape that `a` and `b` are repeated to: aligned at the last extent, an
+/// extent of 1 takes the other's.
+///
+/// # Errors
+///
+/// When two extents differ and neither is 1.
+pub(super) fn shape(a: &[usize], b: &[usize]) -> Result<Vec<usize>, OpError> {
+    let rank = a.len().max(b.len());
+    let extent = |shape: &[usize], i: usize| (i + shape.len()).checked_sub(rank).map_or(1, |i| shape[i]);
+    (0..rank)
+        .map(|i| match (extent(a, i), extent(b, i)) {
+            (a, b) if a == b => Ok(a),
+            (1, b) => Ok(b),
+            (a, 1) => Ok(a),
+            _ => Err(format!("shapes {a:?} and {b:?} cannot be broadcast together").into()),
+        })
+        .collect()
+}
+
+/// The loops in which a kernel visits the elements: neighbouring axes along which the
+/// same operands are repeated are one loop.
+///
+/// # Errors
+///
+/// When the shapes cannot be broadcast together, or need too many loops.
+pub(super) fn loops(a: &[usize], b: &[usize]) -> Result<Broadcast, OpError> {
+    struct Loop {
+        extent: usize,
+        repeats: [bool; 2],
+    }
+    let y = shape(a, b)?;
+    let mut loops: Vec<Loop> = Vec::new();
+    for (i, &extent) in y.iter().enumerate().filter(|(_, extent)| **extent > 1) {
+        let repeats =
+            [a, b].map(|shape| (i + shape.len()).checked_sub(y.len()).is_none_or(|i| shape[i] == 1));
+        match loops.last_mut() {
+            Some(outer) if outer.repeats == repeats => outer.extent *= extent,
+            _ => loops.push(Loop { extent, repeats }),
+        }
+    }
+    let mut broadcast = Broadcast { extents: [1; 6], a_strides: [0; 6], b_strides: [0; 6] };
+    if loops.len() > broadcast.extents.len() {
+        return Err(format!("shapes {a:?} and {b:?} alternate too often to be broadcast").into());
+    }
+    let mut strides = [1, 1];
+    for (i, Loop { extent, repeats }) in (0..broadcast.extents.len()).rev().zip(loops.into_iter().rev()) {
+        broadcast.extents[i] = extent;
+        for ((stride, repeated), of) in
+            strides.iter_mut().zip(repeats).zip([&mut broadcast.a_strides, &mut broadcast.b_strides])
+        {
+            if !repeated {
+                of[i] = *stride;
+                *stride *= extent;
+            }
+        }
+    }
+    Ok(broadcast)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loops_merge_axes() {
+        for (a, b, extents, a_strides, b_strides) in [
+            (&[2, 3, 4][..], &[2, 3, 4][..], [1, 1, 24], [0, 0, 1], [0, 0, 1]),
+            (&[2, 3, 4], &[4], [1, 6, 4], [0, 4, 1], [0, 0, 1]),
+            (&[1, 2, 3, 4], &[1, 1, 1, 1], [1, 1, 24], [0, 0, 1], [0, 0, 0]),
+            (&[2, 1, 4], &[3, 1], [2, 3, 4], [4, 0, 1], [0, 1, 0]),
+            (&[], &[1], [1, 1, 1], [0; 3], [0; 3]),
+        ] {
+            let broadcast = loops(a, b).unwrap();
+            assert_eq!(broadcast.extents[3..], extents, "{a:?} {b:?}");
+            assert_eq!(
+                (&broadcast.a_strides[3..], &broadcast.b_strides[3..]),
+                (&a_strides[..], &b_strides[..])
+            );
+        }
+        assert!(loops(&[2, 1, 2, 1, 2, 1, 2, 1], &[1, 2, 1, 2, 1, 2, 1, 2]).is_err());
+    }
+
+    #[test]
+    fn shapes() {
+        for (a, b, expect) in [
+            (&[2, 3][..], &[2, 3][..], Some(vec![2, 3])),
+            (&[2, 3], &[3], Some(vec![2, 3])),
+            (&[2, 1], &[1, 3], Some(vec![2, 3])),
+            (&[], &[4], Some(vec![4])),
+            (&[2, 3], &[2], None),
+        ] {
+            assert_eq!(shape(a, b).ok(), expect, "{a:?} {b:?}");
+            assert_eq!(shape(b, a).ok(), expect, "{b:?} {a:?}");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! `depthwise_conv2d`: a convolution of each channel by itself, NHWC.
+//!
+//! Operands: `x` `[batch, height, width, in]`, weights
+//! `[1, kernel height, kernel width, out]`, bias `[out]` (optional); `out` is a
+//! multiple of `in`, and result channel `c` reads channel `c / (out / in)`.
+//! Result: `[batch, out height, out width, out]`.
+//! Sources: TFLite DEPTHWISE_CONV_2D; ONNX Conv with as many groups as channels.
+//! int8: as `conv2d`, with scales along axis 3.
+
+use aot_rt::kernels::{DepthwiseConv2dF32, DepthwiseConv2dI8, Kernel, Window2d};
+use serde::{Deserialize, Serialize};
+
+use super::weighted::{self, Arithmetic};
+use super::window::{describe, window};
+use super::{Activation, Operands, Operator, Padding2d, one, quantized};
+use crate::error::OpError;
+use crate::graph::{Shape, TensorType};
+use crate::program::NodeLowering;
+
+/// Attributes of `depthwise_conv2d`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DepthwiseConv2d {
+    /// Cells from one window to the next: down, right.
+    pub stride: [usize; 2],
+    /// Cells from one element of the kernel to the next: down, right.
+    pub dilation: [usize; 2],
+    /// Cells added around the image.
+    pub padding: Padding2d,
+    /// Fused activation.
+    pub activation: Activation,
+}
+
+impl Default for DepthwiseConv2d {
+    fn default() -> Self {
+        Self { stride: [1; 2], dilation: [1; 2], padding: Padding2d::Valid, activation: Activation::None }
+    }
+}
+
+impl DepthwiseConv2d {
+    fn window(&self, x: &Shape, weights: &Shape) -> Result<Window2d, OpError> {
+        let [_, height, width, _] = weights.array()?;
+        window(x, [height, width], self.stride, self.dilation, self.padding)
+    }
+}
+
+impl Operator for DepthwiseConv2d {
+    const NAME: &'static str = "depthwise_conv2d";
+
+    fn infer(&self, operands: &Operands<'_>) -> Result<Vec<TensorType>, OpError> {
+        operands.count(2..=3)?;
+        let (x, weights) = (operands.get(0)?, operands.get(1)?);
+        let ([batch, _, _, channels], [first, _, _, out]) = (x.ty.shape.array()?, weights.ty.shape.array()?);
+        if first != 1 || !out.is_multiple_of(channels) {
+            let expected = format!("[1, height, width, multiple of {channels}]");
+            return Err(format!("weights `{}` are {}, expected {expected}", weights.name, weights.ty).into());
+        }
+        let [height, width] = self.window(&x.ty.shape, &weights.ty.shape)?.output;
+        one(x.ty.dtype, [batch, height, width, out])
+    }
+
+    fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
+        let (x, weights, y) = (node.input(0)?, node.input(1)?, node.output(0));
+        let window = self.window(&x.ty.shape, &weights.ty.shape)?;
+        let ([_, _, _, in_channels], [_, height, width, out_channels]) =
+            (x.ty.shape.array()?, weights.ty.shape.array()?);
+        let depth_multiplier = out_channels / in_channels;
+        let (kernel, operands) = match Arithmetic::of(x, weights, y)? {
+            Arithmetic::F32 => {
+                let range = self.activation.range_f32();
+                let params = DepthwiseConv2dF32 { window, in_channels, depth_multiplier, range };
+                (Kernel::DepthwiseConv2dF32(params), weighted::operands_f32(node, out_channels)?)
+            }
+            Arithmetic::I8 => {
+                let params = DepthwiseConv2dI8 {
+                    window,
+                    in_channels,
+                    depth_multiplier,
+                    input_zero_point: quantized::tensor_wide(x)?.zero_point,
+                    output: self.activation.output_i8(quantized::tensor_wide(y)?, node.single_rounding()),
+                };
+                let factors = weighted::factors(node, 3)?;
+                (Kernel::DepthwiseConv2dI8(params), weighted::operands_i8(node, 3, &factors)?)
+            }
+        };
+        let macs = y.ty.shape.elements() as u64 * (height * width) as u64;
+        let (window, activation) = (describe(&window), self.activation);
+        let channels = match depth_multiplier {
+            1 => format!("{in_channels} channels"),
+            _ => format!("{in_channels} → {out_channels}"),
+        };
+        node.step(kernel, operands, macs, format!("{window}, {channels}{activation}"));
+        Ok(())
+    }
+}

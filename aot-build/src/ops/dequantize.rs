@@ -1,0 +1,44 @@
+//! `dequantize`: the real numbers that integers stand for.
+//!
+//! Operand: `x`. Result: the same shape.
+//! Sources: TFLite DEQUANTIZE; ONNX DequantizeLinear.
+//! int8: `scale * (q - zero_point)`.
+
+use aot_rt::kernels::{DequantizeI8F32, Kernel};
+use aot_rt::{DType, Quantization};
+use serde::{Deserialize, Serialize};
+
+use super::{Operands, Operator, no_kernel, one, quantized};
+use crate::error::OpError;
+use crate::graph::TensorType;
+use crate::program::NodeLowering;
+
+/// Attributes of `dequantize`: none.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dequantize {}
+
+impl Operator for Dequantize {
+    const NAME: &'static str = "dequantize";
+
+    fn infer(&self, operands: &Operands<'_>) -> Result<Vec<TensorType>, OpError> {
+        operands.count(1..=1)?;
+        let x = operands.get(0)?;
+        one(DType::F32, x.ty.shape.clone())
+    }
+
+    fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
+        let (x, y) = (node.input(0)?, node.output(0));
+        let len = x.ty.shape.elements();
+        match (x.ty.dtype, y.ty.dtype) {
+            (DType::I8, DType::F32) => {
+                let Quantization { scale, zero_point } = quantized::tensor_wide(x)?;
+                let operands = vec![node.read(0)?, node.write(0)];
+                let kernel = Kernel::DequantizeI8F32(DequantizeI8F32 { len, scale, zero_point });
+                node.step(kernel, operands, 0, format!("{len} elements"));
+                Ok(())
+            }
+            (x, y) => Err(no_kernel(&[x, y])),
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! `logistic`: `1 / (1 + exp(-x))`, element by element.
+//!
+//! Operand: `x`. Result: the same shape.
+//! Sources: TFLite LOGISTIC; ONNX Sigmoid.
+//! int8: a table of 256 results; the result has scale 1/256 and zero point -128.
+
+use aot_rt::DType;
+use aot_rt::kernels::{Kernel, LogisticF32, logistic_table};
+use serde::{Deserialize, Serialize};
+
+use super::{Operands, Operator, no_kernel, one, quantized};
+use crate::error::OpError;
+use crate::graph::TensorType;
+use crate::program::NodeLowering;
+
+/// Attributes of `logistic`: none.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Logistic {}
+
+impl Operator for Logistic {
+    const NAME: &'static str = "logistic";
+
+    fn infer(&self, operands: &Operands<'_>) -> Result<Vec<TensorType>, OpError> {
+        operands.count(1..=1)?;
+        let x = operands.get(0)?;
+        one(x.ty.dtype, x.ty.shape.clone())
+    }
+
+    fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
+        let (x, y) = (node.input(0)?, node.output(0));
+        let len = x.ty.shape.elements();
+        match (x.ty.dtype, y.ty.dtype) {
+            (DType::F32, DType::F32) => {
+                let operands = vec![node.read(0)?, node.write(0)];
+                let kernel = Kernel::LogisticF32(LogisticF32 { len });
+                node.step(kernel, operands, 0, format!("{len} elements"));
+                Ok(())
+            }
+            (DType::I8, DType::I8) => {
+                quantized::check_fixed(y, 1.0 / 256.0, -128)?;
+                let input = quantized::tensor_wide(x)?;
+                let table = logistic_table(input, quantized::rounding(node));
+                let table = table.ok_or_else(|| format!("scale {} is outside 2^-27..8", input.scale))?;
+                quantized::lookup(node, table)
+            }
+            (x, y) => Err(no_kernel(&[x, y])),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! `max_pool2d`: maximum over a window, per channel, NHWC.
+//!
+//! Operand: `x` `[batch, height, width, channels]`.
+//! Result: `[batch, out height, out width, channels]`.
+//! Sources: TFLite MAX_POOL_2D; ONNX MaxPool.
+//! int8: the integers are compared; scale and zero point stay.
+
+use aot_rt::DType;
+use aot_rt::kernels::{Kernel, MaxPool2dF32, MaxPool2dI8, Window2d};
+use serde::{Deserialize, Serialize};
+
+use super::window::{describe, window};
+use super::{Activation, Operands, Operator, Padding2d, no_kernel, one, quantized};
+use crate::error::OpError;
+use crate::graph::{Shape, TensorType};
+use crate::program::NodeLowering;
+
+/// Attributes of `max_pool2d`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MaxPool2d {
+    /// Height and width of the window.
+    pub window: [usize; 2],
+    /// Cells from one window to the next: down, right.
+    #[serde(default = "one_cell")]
+    pub stride: [usize; 2],
+    /// Cells added around the image; they are never the maximum.
+    #[serde(default)]
+    pub padding: Padding2d,
+    /// Fused activation.
+    #[serde(default)]
+    pub activation: Activation,
+}
+
+const fn one_cell() -> [usize; 2] {
+    [1; 2]
+}
+
+impl MaxPool2d {
+    fn window(&self, x: &Shape) -> Result<Window2d, OpError> {
+        window(x, self.window, self.stride, [1; 2], self.padding)
+    }
+}
+
+impl Operator for MaxPool2d {
+    const NAME: &'static str = "max_pool2d";
+
+    fn infer(&self, operands: &Operands<'_>) -> Result<Vec<TensorType>, OpError> {
+        operands.count(1..=1)?;
+        let x = operands.get(0)?;
+        let [batch, _, _, channels] = x.ty.shape.array()?;
+        let [height, width] = self.window(&x.ty.shape)?.output;
+        one(x.ty.dtype, [batch, height, width, channels])
+    }
+
+    fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
+        let (x, y) = (node.input(0)?, node.output(0));
+        let window = self.window(&x.ty.shape)?;
+        let [_, _, _, channels] = x.ty.shape.array()?;
+        let kernel = match (x.ty.dtype, y.ty.dtype) {
+            (DType::F32, DType::F32) => {
+                Kernel::MaxPool2dF32(MaxPool2dF32 { window, channels, range: self.activation.range_f32() })
+            }
+            (DType::I8, DType::I8) => {
+                let range = self.activation.range_i8(quantized::shared(x, y)?);
+                Kernel::MaxPool2dI8(MaxPool2dI8 { window, channels, range })
+            }
+            (x, y) => return Err(no_kernel(&[x, y])),
+        };
+        let operands = vec![node.read(0)?, node.write(0)];
+        let description = format!("{}, {channels} channels{}", describe(&window), self.activation);
+        node.step(kernel, operands, 0, description);
+        Ok(())
+    }
+}

@@ -1,0 +1,265 @@
+//! The operators: attributes, shape rule and lowering, a file for each.
+//!
+//! To add one, write its file, add a line to [`operators!`] below, and teach each
+//! importer its name.
+
+mod activation;
+mod add;
+mod average_pool2d;
+mod broadcast;
+mod conv2d;
+mod depthwise_conv2d;
+mod dequantize;
+mod fully_connected;
+mod logistic;
+mod max_pool2d;
+mod mean;
+mod pad;
+mod quantize;
+mod quantized;
+mod relu;
+mod reshape;
+mod softmax;
+#[cfg(test)]
+mod tests;
+mod weighted;
+mod window;
+
+pub use activation::Activation;
+pub use add::Add;
+pub use average_pool2d::AveragePool2d;
+pub use conv2d::Conv2d;
+pub use depthwise_conv2d::DepthwiseConv2d;
+pub use dequantize::Dequantize;
+pub use fully_connected::FullyConnected;
+pub use logistic::Logistic;
+pub use max_pool2d::MaxPool2d;
+pub use mean::Mean;
+pub use pad::Pad;
+pub use quantize::Quantize;
+pub use relu::Relu;
+pub use reshape::Reshape;
+pub use softmax::Softmax;
+pub use window::Padding2d;
+
+use aot_rt::DType;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::error::OpError;
+use crate::graph::{Shape, Tensor, TensorType};
+use crate::program::NodeLowering;
+
+/// What an operator is.
+pub trait Operator {
+    /// Name in `net.json`, in messages and of the steps made from it.
+    const NAME: &'static str;
+
+    /// Types of the results; quantization is what the model file declares.
+    ///
+    /// # Errors
+    ///
+    /// When number, types or extents of the operands do not fit the attributes.
+    fn infer(&self, operands: &Operands<'_>) -> Result<Vec<TensorType>, OpError>;
+
+    /// Appends the steps that compute the results.
+    ///
+    /// # Errors
+    ///
+    /// When no kernel computes this combination of types and quantization.
+    fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError>;
+}
+
+/// The operands of a node.
+#[derive(Clone, Copy, Debug)]
+pub struct Operands<'a>(&'a [Option<&'a Tensor>]);
+
+impl<'a> Operands<'a> {
+    /// Operand `i`.
+    ///
+    /// # Errors
+    ///
+    /// When it is left out.
+    pub fn get(&self, i: usize) -> Result<&'a Tensor, OpError> {
+        self.optional(i).ok_or_else(|| format!("operand {i} is missing").into())
+    }
+
+    /// Operand `i`, or `None` where it is left out.
+    #[must_use]
+    pub fn optional(&self, i: usize) -> Option<&'a Tensor> {
+        self.0.get(i).copied().flatten()
+    }
+
+    /// Checks the number of operands.
+    ///
+    /// # Errors
+    ///
+    /// When it is outside `range`.
+    pub fn count(&self, range: std::ops::RangeInclusive<usize>) -> Result<(), OpError> {
+        let found = self.0.len();
+        if range.contains(&found) {
+            return Ok(());
+        }
+        let expected = match (range.start(), range.end()) {
+            (a, b) if a == b => a.to_string(),
+            (a, b) => format!("{a} to {b}"),
+        };
+        Err(format!("{found} operands, expected {expected}").into())
+    }
+}
+
+/// One result of this type.
+pub(crate) fn one(dtype: DType, shape: impl Into<Vec<usize>>) -> Result<Vec<TensorType>, OpError> {
+    Ok(vec![TensorType::new(dtype, Shape::new(shape)?)])
+}
+
+/// No kernel for these types of operands and result.
+pub(crate) fn no_kernel(types: &[DType]) -> OpError {
+    let names: Vec<_> = types.iter().map(|dtype| dtype.name()).collect();
+    format!("no kernel for the types {}", names.join(", ")).into()
+}
+
+macro_rules! operators {
+    ($($op:ident,)*) => {
+        /// An operator with its attributes.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Op {
+            $(
+                #[doc = concat!("[`", stringify!($op), "`]")]
+                $op($op),
+            )*
+        }
+
+        impl Op {
+            /// Name of the operator, see [`Operator::NAME`].
+            #[must_use]
+            pub const fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$op(_) => <$op as Operator>::NAME,)*
+                }
+            }
+
+            /// The attributes, for reading.
+            #[must_use]
+            pub fn attributes(&self) -> &dyn std::fmt::Debug {
+                match self {
+                    $(Self::$op(op) => op,)*
+                }
+            }
+
+            /// Names of all operators.
+            pub const NAMES: &'static [&'static str] = &[$(<$op as Operator>::NAME),*];
+
+            /// The operator called `name`, with the attributes that `deserializer` gives;
+            /// `None` where no operator has that name.
+            pub fn deserialize<'de, D: Deserializer<'de>>(
+                name: &str,
+                deserializer: D,
+            ) -> Option<Result<Self, D::Error>> {
+                $(
+                    if name == <$op as Operator>::NAME {
+                        return Some($op::deserialize(deserializer).map(Self::$op));
+                    }
+                )*
+                None
+            }
+
+            /// Writes the attributes as a map.
+            ///
+            /// # Errors
+            ///
+            /// When `serializer` fails.
+            pub fn serialize_attributes<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    $(Self::$op(op) => op.serialize(serializer),)*
+                }
+            }
+
+            /// Types of the results, see [`Operator::infer`].
+            ///
+            /// # Errors
+            ///
+            /// When the operands do not fit.
+            pub fn infer(&self, operands: &[Option<&Tensor>]) -> Result<Vec<TensorType>, OpError> {
+                match self {
+                    $(Self::$op(op) => op.infer(&Operands(operands)),)*
+                }
+            }
+
+            /// Appends the steps, see [`Operator::lower`].
+            ///
+            /// # Errors
+            ///
+            /// When no kernel computes it.
+            pub fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
+                match self {
+                    $(Self::$op(op) => op.lower(node),)*
+                }
+            }
+        }
+
+        $(
+            impl From<$op> for Op {
+                fn from(op: $op) -> Self {
+                    Self::$op(op)
+                }
+            }
+        )*
+    };
+}
+
+operators! {
+    Add,
+    AveragePool2d,
+    Conv2d,
+    DepthwiseConv2d,
+    Dequantize,
+    FullyConnected,
+    Logistic,
+    MaxPool2d,
+    Mean,
+    Pad,
+    Quantize,
+    Relu,
+    Reshape,
+    Softmax,
+}
+
+/// Element types by name, for attributes in files.
+pub(crate) mod dtype_name {
+    use std::fmt;
+
+    use aot_rt::DType;
+    use serde::de::{Deserializer, Error, Visitor};
+    use serde::ser::Serializer;
+
+    const NAMES: [&str; DType::ALL.len()] = {
+        let mut names = [""; DType::ALL.len()];
+        let mut i = 0;
+        while i < names.len() {
+            names[i] = DType::ALL[i].name();
+            i += 1;
+        }
+        names
+    };
+
+    pub(crate) fn serialize<S: Serializer>(dtype: &DType, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(dtype.name())
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DType, D::Error> {
+        // A visitor, not `String::deserialize`: its errors get the place of the name.
+        struct Name;
+        impl Visitor<'_> for Name {
+            type Value = DType;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an element type")
+            }
+
+            fn visit_str<E: Error>(self, name: &str) -> Result<DType, E> {
+                DType::from_name(name).ok_or_else(|| E::unknown_variant(name, &NAMES))
+            }
+        }
+        deserializer.deserialize_str(Name)
+    }
+}

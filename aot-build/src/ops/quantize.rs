@@ -1,0 +1,49 @@
+//! `quantize`: the integers that stand for real numbers, or for integers of another scale.
+//!
+//! Operand: `x`. Result: the same shape.
+//! Sources: TFLite QUANTIZE; ONNX QuantizeLinear.
+//! int8: nearest, ties away from zero; integers are rescaled (tflite numerics, section 3).
+
+use aot_rt::kernels::{Kernel, QuantizeF32I8};
+use aot_rt::{DType, Quantization};
+use serde::{Deserialize, Serialize};
+
+use super::{Activation, Operands, Operator, no_kernel, one, quantized};
+use crate::error::OpError;
+use crate::graph::TensorType;
+use crate::program::NodeLowering;
+
+/// Attributes of `quantize`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Quantize {
+    /// Integer type of the result.
+    #[serde(with = "super::dtype_name")]
+    pub dtype: DType,
+}
+
+impl Operator for Quantize {
+    const NAME: &'static str = "quantize";
+
+    fn infer(&self, operands: &Operands<'_>) -> Result<Vec<TensorType>, OpError> {
+        operands.count(1..=1)?;
+        let x = operands.get(0)?;
+        one(self.dtype, x.ty.shape.clone())
+    }
+
+    fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
+        let (x, y) = (node.input(0)?, node.output(0));
+        let len = x.ty.shape.elements();
+        match (x.ty.dtype, y.ty.dtype) {
+            (DType::F32, DType::I8) => {
+                let Quantization { scale, zero_point } = quantized::tensor_wide(y)?;
+                let operands = vec![node.read(0)?, node.write(0)];
+                let kernel = Kernel::QuantizeF32I8(QuantizeF32I8 { len, scale, zero_point });
+                node.step(kernel, operands, 0, format!("{len} elements"));
+                Ok(())
+            }
+            (DType::I8, DType::I8) => quantized::rescale(node, Activation::None.range_f32()),
+            (x, y) => Err(no_kernel(&[x, y])),
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! What layers with weights share: element types, bias, bounds, factors.
+//!
+//! Operands of such a layer: 0 `x`, 1 weights, 2 bias (optional).
+
+use aot_rt::DType;
+use aot_rt::kernels::packed_filters;
+
+use super::{no_kernel, quantized};
+use crate::error::OpError;
+use crate::graph::Tensor;
+use crate::program::{NodeLowering, Operand};
+
+/// What a layer computes in.
+pub(super) enum Arithmetic {
+    F32,
+    I8,
+}
+
+impl Arithmetic {
+    /// Follows from the types of `x`, weights and `y`.
+    ///
+    /// # Errors
+    ///
+    /// When there is no kernel for them.
+    pub(super) fn of(x: &Tensor, weights: &Tensor, y: &Tensor) -> Result<Self, OpError> {
+        match (x.ty.dtype, weights.ty.dtype, y.ty.dtype) {
+            (DType::F32, DType::F32, DType::F32) => Ok(Self::F32),
+            (DType::I8, DType::I8, DType::I8) => Ok(Self::I8),
+            (DType::F32, DType::I8, DType::F32) => {
+                let message = format!(
+                    "`{}` is f32 and weights `{}` are i8: dynamic-range quantization is not supported",
+                    x.name, weights.name
+                );
+                Err(OpError::from(message)
+                    .help("convert the model with full-integer quantization, or without quantization"))
+            }
+            (x, w, y) => Err(no_kernel(&[x, w, y])),
+        }
+    }
+}
+
+/// The operands of a float kernel: `x`, weights, bias, `y`. The weights stay in their
+/// order.
+///
+/// # Errors
+///
+/// When the bias is not `channels` numbers.
+pub(super) fn operands_f32(
+    node: &mut NodeLowering<'_, '_>,
+    channels: usize,
+) -> Result<Vec<Operand>, OpError> {
+    let bias = bias(node, DType::F32, channels)?;
+    Ok(vec![node.read(0)?, node.read(1)?, bias, node.write(0)])
+}
+
+/// The operands of a float kernel that reads the filters of each of `groups` packed.
+///
+/// # Errors
+///
+/// When the bias is not `channels` numbers, or the weights are not constant.
+pub(super) fn packed_operands_f32(
+    node: &mut NodeLowering<'_, '_>,
+    channels: usize,
+    groups: usize,
+) -> Result<Vec<Operand>, OpError> {
+    let weights = node.input(1)?;
+    let Some(data) = &weights.data else {
+        return Err(format!("weights `{}` are not constant", weights.name).into());
+    };
+    let filter = weights.ty.shape.elements() / channels;
+    let group = channels / groups;
+    let elements = data.bytes().as_chunks::<{ size_of::<f32>() }>().0;
+    let packed: Vec<u8> = elements
+        .chunks(group * filter)
+        .flat_map(|filters| packed_filters(group, filter).flat_map(|i| filters[i]))
+        .collect();
+    let mut operands = operands_f32(node, channels)?;
+    operands[1] = node.constant(DType::F32, &packed);
+    Ok(operands)
+}
+
+/// The operands of an int8 kernel: `x`, weights, bias, multipliers, shifts, `y`.
+///
+/// `axis` is that of the weights' output channels, `factors` are the real factors of
+/// the accumulators: one, or one for each channel.
+///
+/// # Errors
+///
+/// When the bias does not fit, an accumulator can overflow, or a factor is too large.
+pub(super) fn operands_i8(
+    node: &mut NodeLowering<'_, '_>,
+    axis: usize,
+    factors: &[f64],
+) -> Result<Vec<Operand>, OpError> {
+    let weights = node.input(1)?;
+    let channels = weights.ty.shape[axis];
+    let bias = bias(node, DType::I32, channels)?;
+    check_bias_scale(node, axis)?;
+    let multipliers =
+        factors.iter().map(|&factor| quantized::multiplier(factor)).collect::<Result<Vec<_>, _>>()?;
+    for (channel, bound) in accumulator_bounds(node, axis)?.into_iter().enumerate() {
+        let multiplier = multipliers.get(channel).or(multipliers.first());
+        quantized::check_sum(1, bound, multiplier.map_or(0, |m| m.shift))
+            .map_err(|error| format!("channel {channel}: {}", error.message))?;
+    }
+    let [multipliers, shifts] = quantized::multipliers(node, &multipliers);
+    Ok(vec![node.read(0)?, node.read(1)?, bias, multipliers, shifts, node.write(0)])
+}
+
+/// The factors of the accumulators, all in double precision.
+///
+/// # Errors
+///
+/// When a tensor has no scale, or the weights' are not one for each channel of `axis`
+/// with zero point 0.
+pub(super) fn factors(node: &NodeLowering<'_, '_>, axis: usize) -> Result<Vec<f64>, OpError> {
+    let input = quantized::tensor_wide(node.input(0)?)?;
+    let output = quantized::tensor_wide(node.output(0))?;
+    let factor = |w: &f32| f64::from(input.scale) * f64::from(*w) / f64::from(output.scale);
+    Ok(quantized::weight_scales(node.input(1)?, axis)?.iter().map(factor).collect())
+}
+
+/// The bias as an operand: empty where it is left out.
+fn bias(node: &mut NodeLowering<'_, '_>, dtype: DType, channels: usize) -> Result<Operand, OpError> {
+    let Some(bias) = node.optional(2) else { return Ok(node.constant(dtype, &[])) };
+    if bias.ty.dtype != dtype || bias.ty.shape.elements() != channels {
+        let expected = dtype.name();
+        return Err(format!("bias `{}` is {}, expected {channels} of {expected}", bias.name, bias.ty).into());
+    }
+    node.read(2)
+}
+
+/// The kernels take the bias in steps of the accumulator, `x scale * weight scale`,
+/// and never look at the scale that it declares: one that is off by more than 2 % of
+/// a step of `y` is refused, as the reference does.
+fn check_bias_scale(node: &NodeLowering<'_, '_>, axis: usize) -> Result<(), OpError> {
+    let Some(bias) = node.optional(2) else { return Ok(()) };
+    let Some(quantization) = &bias.ty.quantization else { return Ok(()) };
+    if quantization.zero_points().iter().any(|z| *z != 0) {
+        return Err(format!("bias `{}` has a zero point other than 0", bias.name).into());
+    }
+    let weights = node.input(1)?;
+    let input = quantized::tensor_wide(node.input(0)?)?;
+    let output = quantized::tensor_wide(node.output(0))?;
+    let Some(weight_quantization) = &weights.ty.quantization else { return Ok(()) };
+    let (weight_scales, bias_scales) = (weight_quantization.scales(), quantization.scales());
+    for channel in 0..weights.ty.shape[axis] {
+        let scale = |tensor: &Tensor, scales: &[f32]| {
+            let scale = if scales.len() == 1 { scales.first() } else { scales.get(channel) };
+            let missing = || OpError::from(format!("`{}` has no scale for channel {channel}", tensor.name));
+            scale.copied().map(f64::from).ok_or_else(missing)
+        };
+        let step = f64::from(input.scale) * scale(weights, weight_scales)?;
+        let found = scale(bias, bias_scales)?;
+        if (step - found).abs() / f64::from(output.scale) > 0.02 {
+            let name = &bias.name;
+            return Err(OpError::from(format!(
+                "bias `{name}` has scale {} for channel {channel}, expected {}",
+                // Single precision has the digits that the file has.
+                found as f32,
+                step as f32
+            ))
+            .help("the scale of the bias is that of the operand times that of the weights"));
+        }
+    }
+    Ok(())
+}
+
+/// For each channel, the largest magnitude that its accumulator can reach.
+fn accumulator_bounds(node: &NodeLowering<'_, '_>, axis: usize) -> Result<Vec<u64>, OpError> {
+    let (weights, zero_point) = (node.input(1)?, quantized::tensor_wide(node.input(0)?)?.zero_point);
+    let channels = weights.ty.shape[axis];
+    // The largest |x - zero point|.
+    let x = u64::from((127 - zero_point).max(zero_point + 128).unsigned_abs());
+    let mut bounds = match &weights.data {
+        Some(data) => {
+            let weights_zero = weights.ty.quantization.as_ref().map_or(0, |q| q.zero_points()[0]);
+            let inner: usize = weights.ty.shape[axis + 1..].iter().product();
+            let mut bounds = vec![0; channels];
+            for (i, w) in data.integers(weights.ty.dtype)?.into_iter().enumerate() {
+                bounds[i / inner % channels] += (w - i64::from(weights_zero)).unsigned_abs() * x;
+            }
+            bounds
+        }
+        None => vec![(weights.ty.shape.elements() / channels) as u64 * 255 * x; channels],
+    };
+    if let Some(bias) = node.optional(2) {
+        let Some(data) = &bias.data else {
+            let message = format!("bias `{}` is not a constant: the sums have no bound", bias.name);
+            return Err(message.into());
+        };
+        for (bound, b) in bounds.iter_mut().zip(data.integers(bias.ty.dtype)?) {
+            *bound = bound.saturating_add(b.unsigned_abs());
+        }
+    }
+    Ok(bounds)
+}

@@ -1,0 +1,123 @@
+//! Memory planning: which bytes of which pool each buffer gets.
+//!
+//! A [`Problem`] states buffers, live intervals, pools and gaps; [`plan`]
+//! returns a [`Plan`] made by one of several [`Planner`]s, checked by
+//! [`verify`], which shares nothing with them, together with a lower bound and
+//! whether the plan is proved to be the smallest.
+
+mod bounds;
+mod greedy;
+mod intervals;
+mod model;
+mod optimal;
+mod placement;
+mod planner;
+mod problem;
+mod search;
+mod verify;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use greedy::{Layout, Order};
+use model::Model;
+use optimal::Packing;
+
+pub use intervals::{Intervals, IntervalsError, IntervalsFault, read_intervals};
+pub use placement::{Place, Plan, PoolPlan};
+pub use planner::{Limits, Planner, UnknownPlanner};
+pub use problem::{Buffer, BufferId, Fault, Gap, InvalidProblem, Pool, PoolId, Position, Problem};
+pub use verify::{Violation, verify};
+
+/// Why there is no plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// The problem contradicts itself.
+    Invalid(InvalidProblem),
+    /// Sizes, alignments, gaps and fixed offsets add up to more than can be
+    /// counted.
+    TooLarge,
+    /// The planner found no place for a buffer within the limits of the pools.
+    NoRoom {
+        /// The buffer that was left over.
+        buffer: BufferId,
+        /// Whether it is certain that no plan exists.
+        impossible: bool,
+    },
+    /// The planner made a plan that breaks the rules: a fault of ours.
+    Broken(Violation),
+}
+
+impl PlanError {
+    /// The item found no room, which proves nothing.
+    fn no_room(model: &Model<'_>, item: usize) -> Self {
+        Self::NoRoom { buffer: model.items[item].container, impossible: false }
+    }
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Invalid(invalid) => invalid.fmt(f),
+            Self::TooLarge => f.write_str("the sizes add up to more bytes than can be counted"),
+            Self::NoRoom { buffer, impossible: true } => {
+                write!(f, "no plan fits the pools: there is no room for buffer {}", buffer.index())
+            }
+            Self::NoRoom { buffer, impossible: false } => {
+                write!(f, "found no plan that fits the pools: no room for buffer {}", buffer.index())
+            }
+            Self::Broken(violation) => write!(f, "the planner is at fault: {violation}"),
+        }
+    }
+}
+
+impl std::error::Error for PlanError {}
+
+impl From<InvalidProblem> for PlanError {
+    fn from(invalid: InvalidProblem) -> Self {
+        Self::Invalid(invalid)
+    }
+}
+
+/// Plans a problem and verifies the plan.
+pub fn plan(problem: &Problem, planner: Planner, limits: &Limits) -> Result<Plan, PlanError> {
+    problem.check()?;
+    let model = Model::new(problem)?;
+    let packing = match planner {
+        Planner::None => judged(&model, greedy::place_apart(&model)?),
+        Planner::StorageTokens | Planner::HillClimb | Planner::GreedyByConflicts => {
+            judged(&model, greedy::place_in_order(&model, &Order::Conflicts.items(&model))?)
+        }
+        Planner::GreedyBySize => judged(&model, greedy::place_in_order(&model, &Order::Size.items(&model))?),
+        Planner::Optimal => optimal::pack(&model, limits)?,
+    };
+    let plan = Plan {
+        places: problem.ids().map(|id| place_of(&model, &packing.layout, id)).collect(),
+        pools: packing.pools,
+        planner,
+        nodes: packing.nodes,
+    };
+    verify(problem, &plan).map_err(PlanError::Broken)?;
+    Ok(plan)
+}
+
+/// A layout with what the bounds say about it.
+fn judged(model: &Model<'_>, layout: Layout) -> Packing {
+    let sizes = layout.sizes(model);
+    let pools = sizes.iter().enumerate().map(|(index, &size)| {
+        let chosen = layout.items_in(PoolId(index));
+        let bound = bounds::lower_bound(model, &chosen, &bounds::sections(model, &chosen));
+        PoolPlan::new(size, bound)
+    });
+    Packing { pools: pools.collect(), layout, nodes: 0 }
+}
+
+fn place_of(model: &Model<'_>, layout: &Layout, id: BufferId) -> Place {
+    let (item, at) = model.home(id);
+    let (pool, offset) = layout.places[item];
+    // Offsets and parts were checked not to be negative or too large.
+    Place { pool, offset: (offset + at) as usize }
+}

@@ -1,0 +1,269 @@
+//! The problem as the planners see it: rigid items and their pairwise gaps.
+//!
+//! A buffer together with all that lie inside it is one item, because one
+//! offset places them all. The gap of two items is the largest that any two
+//! of their buffers ask for. All arithmetic is on `i64` and was checked once,
+//! here, not to overflow.
+
+use std::collections::BTreeMap;
+
+use super::PlanError;
+use super::bounds::shared_at_most;
+use super::problem::{BufferId, Fault, Gap, InvalidProblem, PoolId, Position, Problem};
+
+/// A buffer of an item.
+#[derive(Clone, Debug)]
+pub(super) struct Member {
+    pub(super) buffer: BufferId,
+    /// Bytes between the start of the item and that of the buffer.
+    pub(super) at: i64,
+    pub(super) size: i64,
+    start: usize,
+    end: usize,
+}
+
+/// Buffers that one offset places.
+#[derive(Clone, Debug)]
+pub(super) struct Item {
+    /// The buffer that contains all others.
+    pub(super) container: BufferId,
+    /// The buffers that have bytes.
+    pub(super) members: Vec<Member>,
+    /// Bytes from the start of the first buffer to the end of the last.
+    pub(super) extent: i64,
+    pub(super) alignment: i64,
+    pub(super) fixed: Option<i64>,
+    /// Pools that all its buffers may lie in, the preferred one first.
+    pub(super) pools: Vec<PoolId>,
+    /// Some pair of buffers with a declared gap has one of its buffers.
+    declares: bool,
+}
+
+impl Item {
+    /// The least offset from `from` up that has the alignment.
+    pub(super) fn align(&self, from: i64) -> i64 {
+        // Alignments are powers of two.
+        (from + self.alignment - 1) & -self.alignment
+    }
+
+    /// Steps during which it has bytes in use, counted for each buffer.
+    pub(super) fn steps_alive(&self) -> i64 {
+        self.members.iter().map(|member| (member.end - member.start) as i64).sum()
+    }
+
+    /// The first step at which it has bytes in use.
+    pub(super) fn first_step(&self) -> usize {
+        self.members.iter().map(|member| member.start).min().unwrap_or(0)
+    }
+}
+
+/// A set of buffers of which no two may share bytes without a declared gap:
+/// those alive at one step, or such that conflict by declaration.
+pub(super) type Clique = Vec<BufferId>;
+
+/// Items, gaps and limits.
+pub(super) struct Model<'a> {
+    pub(super) problem: &'a Problem,
+    pub(super) items: Vec<Item>,
+    /// Of each buffer: its item and its place there.
+    homes: Vec<(usize, i64)>,
+    /// Of each pool: bytes available.
+    pub(super) limits: Vec<i64>,
+    /// Pairs whose declared gap lets them share bytes.
+    pub(super) overlaps: Vec<(BufferId, BufferId, Gap)>,
+}
+
+/// Sums of sizes, alignments and gaps stay below this, so that no sum of two
+/// offsets overflows.
+const LARGEST: i64 = i64::MAX / 4;
+
+impl<'a> Model<'a> {
+    /// Groups the buffers of a problem whose parts were checked one by one.
+    pub(super) fn new(problem: &'a Problem) -> Result<Self, PlanError> {
+        check_sizes(problem)?;
+        let mut items: Vec<Item> = Vec::new();
+        let mut homes = vec![(usize::MAX, 0); problem.buffers().len()];
+        for (id, buffer) in problem.ids().zip(problem.buffers()) {
+            if matches!(buffer.position, Position::Inside { .. }) {
+                continue;
+            }
+            homes[id.index()] = (items.len(), 0);
+            items.push(Item {
+                container: id,
+                members: Vec::new(),
+                extent: 0,
+                alignment: 1,
+                fixed: match buffer.position {
+                    Position::Fixed(offset) => Some(offset as i64),
+                    Position::Free | Position::Inside { .. } => None,
+                },
+                pools: problem.candidates(id),
+                declares: false,
+            });
+        }
+        for (id, buffer) in problem.ids().zip(problem.buffers()) {
+            if let Position::Inside { of, at } = buffer.position {
+                homes[id.index()] = (homes[of.index()].0, at as i64);
+            }
+            let (item, at) = homes[id.index()];
+            add_member(problem, id, at, &mut items[item])?;
+        }
+        for (first, second, _) in problem.gaps() {
+            items[homes[first.index()].0].declares = true;
+            items[homes[second.index()].0].declares = true;
+        }
+        let limits = problem.pools().iter().map(|pool| limit_of(pool.limit)).collect();
+        let size = |id: BufferId| problem.buffers()[id.index()].size as i64;
+        let overlaps =
+            |&(first, second, gap): &(_, _, _)| shared_at_most(size(first), size(second), gap, 1) > 0;
+        let overlaps = problem.gaps().filter(overlaps).collect();
+        Ok(Self { problem, items, homes, limits, overlaps })
+    }
+
+    /// Bytes of a buffer.
+    pub(super) fn size(&self, buffer: BufferId) -> i64 {
+        self.problem.buffers()[buffer.index()].size as i64
+    }
+
+    /// Whether there is a step at which both buffers are alive.
+    pub(super) fn alive_together(&self, first: BufferId, second: BufferId) -> bool {
+        let live = |id: BufferId| &self.problem.buffers()[id.index()].live;
+        live(first).start.max(live(second).start) < live(first).end.min(live(second).end)
+    }
+
+    /// The item of a buffer and the place of the buffer in it.
+    pub(super) fn home(&self, buffer: BufferId) -> (usize, i64) {
+        self.homes[buffer.index()]
+    }
+
+    /// What two different items keep apart when they lie in one pool; `None`
+    /// when any two offsets will do.
+    ///
+    /// Where two buffers each forbid a stretch of distances, what lies between
+    /// the stretches is given up too.
+    pub(super) fn gap(&self, first: usize, second: usize) -> Option<Gap> {
+        let (a, b) = (&self.items[first], &self.items[second]);
+        let mut gap: Option<Gap> = None;
+        for m in &a.members {
+            for n in &b.members {
+                let Some(needed) = self.member_gap(a, m, b, n) else {
+                    continue;
+                };
+                let below = needed.below + m.at - n.at;
+                let above = needed.above + n.at - m.at;
+                // Every distance is below or above: nothing is forbidden.
+                if below + above <= 1 {
+                    continue;
+                }
+                gap = Some(match gap {
+                    None => Gap { below, above },
+                    Some(gap) => Gap { below: gap.below.max(below), above: gap.above.max(above) },
+                });
+            }
+        }
+        gap
+    }
+
+    fn member_gap(&self, a: &Item, m: &Member, b: &Item, n: &Member) -> Option<Gap> {
+        if a.declares
+            && b.declares
+            && let Some(gap) = self.problem.declared_gap(m.buffer, n.buffer)
+        {
+            return Some(gap);
+        }
+        let together = m.start.max(n.start) < m.end.min(n.end);
+        together.then_some(Gap { below: m.size, above: n.size })
+    }
+
+    /// The largest sets of buffers alive at one step, in the order of steps.
+    pub(super) fn live_sets(&self) -> Vec<Clique> {
+        let mut events: Vec<(usize, bool, BufferId)> = Vec::new();
+        for member in self.items.iter().flat_map(|item| &item.members) {
+            if member.start < member.end {
+                events.push((member.start, true, member.buffer));
+                events.push((member.end, false, member.buffer));
+            }
+        }
+        // At one step, ends come first: `false` sorts before `true`.
+        events.sort_unstable();
+        let mut live = std::collections::BTreeSet::new();
+        let mut sets = Vec::new();
+        let mut grown = false;
+        for (_, starts, buffer) in events {
+            if starts {
+                live.insert(buffer);
+            } else {
+                if grown {
+                    sets.push(live.iter().copied().collect());
+                }
+                live.remove(&buffer);
+            }
+            grown = starts;
+        }
+        sets
+    }
+
+    /// The items of a clique and how many bytes of each it needs.
+    pub(super) fn weights(&self, clique: &[BufferId]) -> Vec<(usize, i64)> {
+        let mut parts: BTreeMap<usize, Vec<(i64, i64)>> = BTreeMap::new();
+        for &buffer in clique {
+            let (item, at) = self.home(buffer);
+            parts.entry(item).or_default().push((at, at + self.size(buffer)));
+        }
+        parts.into_iter().map(|(item, ranges)| (item, covered(ranges))).collect()
+    }
+}
+
+/// Bytes in at least one of the ranges.
+fn covered(mut ranges: Vec<(i64, i64)>) -> i64 {
+    ranges.sort_unstable();
+    let mut reached = 0;
+    let mut bytes = 0;
+    for (start, end) in ranges {
+        bytes += (end - start.max(reached)).max(0);
+        reached = reached.max(end);
+    }
+    bytes
+}
+
+fn limit_of(limit: Option<usize>) -> i64 {
+    limit.and_then(|limit| i64::try_from(limit).ok()).map_or(LARGEST, |limit| limit.min(LARGEST))
+}
+
+fn add_member(problem: &Problem, id: BufferId, at: i64, item: &mut Item) -> Result<(), PlanError> {
+    let buffer = &problem.buffers()[id.index()];
+    item.alignment = item.alignment.max(buffer.alignment as i64);
+    let allowed = problem.candidates(id);
+    item.pools.retain(|pool| allowed.contains(pool));
+    if item.pools.is_empty() {
+        return Err(PlanError::Invalid(InvalidProblem { buffer: id, fault: Fault::NoPool }));
+    }
+    if let Some(offset) = item.fixed
+        && (offset + at) % buffer.alignment as i64 != 0
+    {
+        let fault = Fault::FixedUnaligned { offset: (offset + at) as usize, alignment: buffer.alignment };
+        return Err(PlanError::Invalid(InvalidProblem { buffer: id, fault }));
+    }
+    if buffer.size > 0 {
+        let size = buffer.size as i64;
+        item.extent = item.extent.max(at + size);
+        item.members.push(Member { buffer: id, at, size, start: buffer.live.start, end: buffer.live.end });
+    }
+    Ok(())
+}
+
+/// Bounds the largest offset that any plan can come to.
+fn check_sizes(problem: &Problem) -> Result<(), PlanError> {
+    let mut total: i128 = 0;
+    for buffer in problem.buffers() {
+        let fixed = match buffer.position {
+            Position::Fixed(offset) => offset,
+            Position::Free | Position::Inside { .. } => 0,
+        };
+        total += buffer.size as i128 + buffer.alignment as i128 + fixed as i128;
+    }
+    for (_, _, gap) in problem.gaps() {
+        total += i128::from(gap.below).abs() + i128::from(gap.above).abs();
+    }
+    if total > i128::from(LARGEST) { Err(PlanError::TooLarge) } else { Ok(()) }
+}

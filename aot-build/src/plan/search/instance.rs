@@ -1,0 +1,189 @@
+//! One pool's packing problem in the form that the search works on.
+//!
+//! All sizes are divided by their greatest common divisor, and conflicts are
+//! covered by *sections*: sets of items that are all in conflict, such as the
+//! items alive at one step. A section with items above level `h` needs at
+//! least `h` plus the bytes of those items.
+
+use std::collections::BTreeMap;
+
+use super::super::bounds::{self, Section};
+use super::super::model::Model;
+use super::super::problem::Gap;
+
+/// What an item asks of another that lies below it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Edge {
+    pub(super) item: usize,
+    /// The two keep this gap, the owner of the edge being the first.
+    pub(super) gap: Gap,
+}
+
+/// An item's place in a section.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seat {
+    pub(super) item: usize,
+    /// The position of the section in the item's `life`.
+    pub(super) entry: usize,
+}
+
+/// Two items that may share bytes although both are in a section.
+#[derive(Clone, Debug)]
+pub(super) struct Saving {
+    pub(super) item: usize,
+    pub(super) sections: Vec<(usize, i64)>,
+}
+
+/// A packing problem for one pool; indices count the items of this pool.
+pub(in super::super) struct Instance {
+    /// Bytes of one unit of all other figures.
+    pub(in super::super) unit: i64,
+    pub(super) extent: Vec<i64>,
+    /// The least extent.
+    pub(super) smallest: i64,
+    pub(super) alignment: Vec<i64>,
+    pub(super) fixed: Vec<Option<i64>>,
+    /// Of each item: all conflicts.
+    pub(super) edges: Vec<Vec<Edge>>,
+    /// Of each item: the conflicts in which it may start below the other, or
+    /// together with it, after the other was placed.
+    pub(super) loose: Vec<Vec<Edge>>,
+    /// Of each item: sections that it is in, and its bytes there.
+    pub(super) life: Vec<Vec<(usize, i64)>>,
+    /// Of each item: pairs that may share bytes.
+    pub(super) savings: Vec<Vec<Saving>>,
+    /// Of each section: its items.
+    pub(super) sections: Vec<Vec<Seat>>,
+    /// Of each section: every item in it starts at a multiple of this.
+    pub(super) grain: Vec<i64>,
+    /// Items of equal class may be exchanged in every plan.
+    pub(super) class: Vec<usize>,
+}
+
+impl Instance {
+    /// The packing problem of the items `chosen` of a model.
+    pub(in super::super) fn new(model: &Model<'_>, chosen: &[usize], sections: &[Section]) -> Self {
+        let mut edges: Vec<Vec<Edge>> = vec![Vec::new(); chosen.len()];
+        for (first, &a) in chosen.iter().enumerate() {
+            for (second, &b) in chosen.iter().enumerate().skip(first + 1) {
+                if let Some(gap) = model.gap(a, b) {
+                    edges[first].push(Edge { item: second, gap });
+                    edges[second].push(Edge { item: first, gap: gap.flipped() });
+                }
+            }
+        }
+        let items = || chosen.iter().map(|&index| &model.items[index]);
+        let mut instance = Self {
+            unit: 1,
+            smallest: 0,
+            extent: items().map(|item| item.extent).collect(),
+            alignment: items().map(|item| item.alignment).collect(),
+            fixed: items().map(|item| item.fixed).collect(),
+            edges,
+            loose: Vec::new(),
+            life: vec![Vec::new(); chosen.len()],
+            savings: vec![Vec::new(); chosen.len()],
+            sections: Vec::new(),
+            grain: Vec::new(),
+            class: Vec::new(),
+        };
+        let local: BTreeMap<usize, usize> =
+            chosen.iter().enumerate().map(|(local, &index)| (index, local)).collect();
+        for section in sections {
+            instance.add_section(model, section, &local);
+        }
+        instance.divide();
+        instance.smallest = instance.extent.iter().copied().min().unwrap_or(0);
+        instance.loose = instance.loose_edges();
+        instance.class = instance.classes();
+        instance
+    }
+
+    fn add_section(&mut self, model: &Model<'_>, section: &Section, local: &BTreeMap<usize, usize>) {
+        let number = self.sections.len();
+        self.grain.push(section.grain);
+        let mut seats = Vec::with_capacity(section.items.len());
+        for &(index, weight) in &section.items {
+            let item = local[&index];
+            seats.push(Seat { item, entry: self.life[item].len() });
+            self.life[item].push((number, bounds::rounded(weight, section.grain)));
+        }
+        self.sections.push(seats);
+        for (first, second, saving) in section.savings(model) {
+            let (first, second) = (local[&first], local[&second]);
+            for (a, b) in [(first, second), (second, first)] {
+                match self.savings[a].iter_mut().find(|known| known.item == b) {
+                    Some(known) => known.sections.push((number, saving)),
+                    None => self.savings[a].push(Saving { item: b, sections: vec![(number, saving)] }),
+                }
+            }
+        }
+    }
+
+    /// Divides all figures by their greatest common divisor.
+    fn divide(&mut self) {
+        let unit = self.figures().into_iter().fold(0, |divisor, figure| gcd(divisor, *figure)).max(1);
+        for figure in self.figures() {
+            *figure /= unit;
+        }
+        for alignment in self.alignment.iter_mut().chain(&mut self.grain) {
+            *alignment = (*alignment / unit).max(1);
+        }
+        self.unit = unit;
+    }
+
+    /// Every figure that an offset may be a sum of.
+    fn figures(&mut self) -> Vec<&mut i64> {
+        let mut figures: Vec<&mut i64> = Vec::new();
+        figures.extend(self.extent.iter_mut());
+        figures.extend(self.fixed.iter_mut().flatten());
+        figures.extend(
+            self.edges.iter_mut().flatten().flat_map(|edge| [&mut edge.gap.below, &mut edge.gap.above]),
+        );
+        figures.extend(self.life.iter_mut().flatten().map(|(_, weight)| weight));
+        let savings = self.savings.iter_mut().flatten();
+        figures.extend(savings.flat_map(|saving| saving.sections.iter_mut().map(|(_, bytes)| bytes)));
+        figures
+    }
+
+    fn loose_edges(&self) -> Vec<Vec<Edge>> {
+        let loose = |edge: &&Edge| edge.gap.below <= 0 || self.fixed[edge.item].is_some();
+        self.edges.iter().map(|edges| edges.iter().filter(loose).copied().collect()).collect()
+    }
+
+    /// Numbers the sets of items that differ in nothing.
+    fn classes(&self) -> Vec<usize> {
+        let mut known = BTreeMap::new();
+        let class = |item: usize| {
+            let plain = self.edges[item]
+                .iter()
+                .all(|edge| edge.gap == Gap { below: self.extent[item], above: self.extent[edge.item] });
+            let own = if plain { None } else { Some(item) };
+            let next = known.len();
+            *known.entry((own, self.extent[item], self.alignment[item], &self.life[item])).or_insert(next)
+        };
+        (0..self.extent.len()).map(class).collect()
+    }
+
+    /// Whether an item is in all sections between its first and its last.
+    pub(super) fn is_consecutive(&self, item: usize) -> bool {
+        let life = &self.life[item];
+        let ends = life.first().zip(life.last());
+        ends.is_some_and(|(first, last)| last.0 - first.0 + 1 == life.len())
+    }
+
+    /// The end, in bytes, of the highest item.
+    pub(in super::super) fn height(&self, offsets: &[i64]) -> i64 {
+        let ends = offsets.iter().zip(&self.extent).filter(|&(_, &extent)| extent > 0);
+        ends.map(|(&offset, &extent)| offset + extent * self.unit).max().unwrap_or(0)
+    }
+
+    /// The least aligned offset from `from` up.
+    pub(super) fn align(&self, item: usize, from: i64) -> i64 {
+        (from + self.alignment[item] - 1) & -self.alignment[item]
+    }
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    if b == 0 { a.abs() } else { gcd(b, a % b) }
+}

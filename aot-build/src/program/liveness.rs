@@ -1,0 +1,43 @@
+//! From which step to which a buffer holds something that is still needed.
+
+use aot_rt::Access;
+
+use super::{BufferId, Program};
+
+/// Steps `start..end` during which a buffer is in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lifetime {
+    /// The step that writes it first; 0 for inputs.
+    pub start: usize,
+    /// One past the step that uses it last; one past all steps for outputs.
+    pub end: usize,
+}
+
+impl Program {
+    /// The lifetime of every buffer.
+    ///
+    /// Operands of one step are alive together. Inputs are alive from the start,
+    /// outputs until after the end.
+    #[must_use]
+    pub fn lifetimes(&self) -> Vec<Lifetime> {
+        let mut lifetimes: Vec<Option<Lifetime>> = vec![None; self.buffers.len()];
+        let mut touch = |BufferId(id): BufferId, step: usize| {
+            let lifetime = lifetimes[id].get_or_insert(Lifetime { start: step, end: step + 1 });
+            lifetime.start = lifetime.start.min(step);
+            lifetime.end = lifetime.end.max(step + 1);
+        };
+        for port in &self.inputs {
+            touch(port.view.buffer, 0);
+        }
+        for (i, step) in self.steps.iter().enumerate() {
+            for (view, access) in step.buffers() {
+                debug_assert!(matches!(access, Access::Read | Access::Write));
+                touch(view.buffer, i);
+            }
+        }
+        for port in &self.outputs {
+            touch(port.view.buffer, self.steps.len());
+        }
+        lifetimes.into_iter().map(|lifetime| lifetime.unwrap_or(Lifetime { start: 0, end: 0 })).collect()
+    }
+}

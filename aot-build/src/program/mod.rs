@@ -1,0 +1,171 @@
+//! The lowered form: a flat list of steps over buffers and constants.
+//!
+//! It is the only thing that the back ends see. Buffers have no offsets yet: the
+//! [memory planner](crate::plan) gives them, and [`Compiled`](crate::Compiled) holds
+//! both.
+
+mod constants;
+mod liveness;
+mod lower;
+
+pub use constants::ConstantPool;
+pub use liveness::Lifetime;
+pub use lower::{NodeLowering, lower};
+
+use aot_rt::kernels::Kernel;
+use aot_rt::{Access, DType};
+
+use crate::graph::TensorType;
+
+/// Position of a buffer in [`Program::buffers`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BufferId(pub(crate) usize);
+
+impl BufferId {
+    /// The position.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0
+    }
+}
+
+/// Where a buffer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Storage {
+    /// In the workspace, at an offset that the planner chooses.
+    Workspace,
+    /// The caller's buffer for the input at this position.
+    Input(usize),
+    /// The caller's buffer for the output at this position.
+    Output(usize),
+}
+
+/// Memory that steps write and read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Buffer {
+    /// Name of the tensor that it was made for.
+    pub name: String,
+    /// Size in bytes.
+    pub bytes: usize,
+    /// Alignment in bytes.
+    pub alignment: usize,
+    /// Where it is.
+    pub storage: Storage,
+}
+
+/// Elements of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct View {
+    /// The buffer.
+    pub buffer: BufferId,
+    /// First byte.
+    pub offset: usize,
+    /// Type of the elements.
+    pub dtype: DType,
+    /// Number of elements.
+    pub len: usize,
+}
+
+/// Elements of the constants' blob.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConstantView {
+    /// First byte.
+    pub offset: usize,
+    /// Type of the elements.
+    pub dtype: DType,
+    /// Number of elements.
+    pub len: usize,
+}
+
+/// What a step works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operand {
+    /// An activation.
+    Buffer(View),
+    /// A constant.
+    Constant(ConstantView),
+}
+
+impl Operand {
+    /// The same memory as bytes, for kernels that only move it.
+    #[must_use]
+    pub const fn as_bytes(self) -> Self {
+        match self {
+            Self::Buffer(view) => {
+                Self::Buffer(View { dtype: DType::I8, len: view.len * view.dtype.size(), ..view })
+            }
+            Self::Constant(view) => {
+                Self::Constant(ConstantView { dtype: DType::I8, len: view.len * view.dtype.size(), ..view })
+            }
+        }
+    }
+}
+
+/// A call of a kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// Operator and position: `conv2d_0`.
+    pub name: String,
+    /// Name of the model file's node that it comes from.
+    pub node: String,
+    /// Extents, strides and activation for the reader: `3×3, 8 → 16, relu`.
+    pub description: String,
+    /// The kernel and its parameters.
+    pub kernel: Kernel,
+    /// The operands, in the order of [`Kernel::operands`].
+    pub operands: Vec<Operand>,
+    /// Multiply-accumulates.
+    pub macs: u64,
+}
+
+impl Step {
+    /// The buffers among the operands, and how they are used.
+    pub fn buffers(&self) -> impl Iterator<Item = (View, Access)> {
+        self.operands.iter().zip(self.kernel.operands()).filter_map(|(operand, info)| match operand {
+            Operand::Buffer(view) => Some((*view, info.access)),
+            Operand::Constant(_) => None,
+        })
+    }
+}
+
+/// An input or output of the model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Port {
+    /// Name in the model file.
+    pub name: String,
+    /// Element type, extents, quantization.
+    pub ty: TensorType,
+    /// Where the elements are.
+    pub view: View,
+}
+
+/// A lowered model.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// Name of the model.
+    pub name: String,
+    /// Memory for activations.
+    pub buffers: Vec<Buffer>,
+    /// Weights, biases, tables.
+    pub constants: ConstantPool,
+    /// The steps, in order.
+    pub steps: Vec<Step>,
+    /// Inputs, in the model file's order.
+    pub inputs: Vec<Port>,
+    /// Outputs, in the model file's order.
+    pub outputs: Vec<Port>,
+}
+
+impl Program {
+    /// The buffer with this id.
+    #[must_use]
+    pub fn buffer(&self, id: BufferId) -> &Buffer {
+        &self.buffers[id.0]
+    }
+
+    /// Multiply-accumulates of one run.
+    #[must_use]
+    pub fn macs(&self) -> u64 {
+        self.steps.iter().map(|step| step.macs).sum()
+    }
+}

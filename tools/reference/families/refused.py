@@ -1,0 +1,300 @@
+"""Models that must be refused with a reason, not compiled into something that runs wrongly.
+
+`refused.json` says for each what the refusal is about, and what the two
+references make of it: some refuse, some run it and give a wrong or an unrelated
+result.
+"""
+
+import json
+import multiprocessing
+import os
+import shutil
+from dataclasses import dataclass
+
+import numpy as np
+from ai_edge_litert import schema_py_generated as schema
+
+from cases import INT8_VERSIONS
+from engines import run_litert_reference, run_tflite_micro
+from tflite_file import Op, Quantization, Tensor, build
+
+X = Quantization.tensor(0.1, -3)
+OTHER = Quantization.tensor(0.2, 4)
+WEIGHTS = Quantization.tensor(0.02, 0)
+RUNS, REFUSES = 0, 3
+RNG = np.random.default_rng(15)
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A model, the reason to refuse it, and the known fault that it is an instance of."""
+
+    name: str
+    reason: str
+    op: Op
+    inputs: list
+    output: Tensor
+    known_fault: str | None = None
+
+    def model(self):
+        return build(self.op, self.inputs, [self.output])
+
+
+def all_models():
+    yield from unequal_quantization()
+    yield from hybrid()
+    yield from impossible_quantization()
+    yield from wrong_shapes()
+
+
+def unequal_quantization():
+    """Known fault L15 and its kind: the bytes are copied although they mean something else."""
+    reason = "input and output must have the same quantization: 0.1 -3, 0.2 4"
+    image = activation((1, 4, 4, 2), X)
+    pooled = activation((1, 2, 2, 2), OTHER, "y")
+    for operator in "AVERAGE_POOL_2D", "MAX_POOL_2D":
+        yield Refused(
+            f"{operator.lower()}_i8_unequal_quantization",
+            reason,
+            int8(operator, pool()),
+            [image],
+            pooled,
+            "L15",
+        )
+    flat = activation((1, 32), OTHER, "y")
+    yield Refused(
+        "reshape_i8_unequal_quantization",
+        reason,
+        int8("RESHAPE", schema.ReshapeOptionsT()),
+        [image, integers([1, 32])],
+        flat,
+        "L15",
+    )
+    padded = activation((1, 5, 4, 2), OTHER, "y")
+    paddings = integers([[0, 0], [1, 0], [0, 0], [0, 0]])
+    yield Refused(
+        "pad_i8_unequal_quantization",
+        reason,
+        int8("PAD", schema.PadOptionsT()),
+        [image, paddings],
+        padded,
+        "L15",
+    )
+
+
+def hybrid():
+    """Known fault L13: float32 activations with int8 weights."""
+    reason = "int8 weights with float32 activations (dynamic range quantization) are not supported"
+    units = np.array([[10, 20, 30]], np.int8)
+    yield Refused(
+        "fully_connected_hybrid",
+        reason,
+        Op("FULLY_CONNECTED", schema.FullyConnectedOptionsT(), 3),
+        [floats((1, 3)), constant(units, Quantization.tensor(0.1, 0)), None],
+        floats((1, 1), "y"),
+        "L13",
+    )
+    image, output, bias = floats((1, 4, 4, 2)), floats((1, 4, 4, 2), "y"), constant(np.zeros(2, np.float32))
+    yield Refused(
+        "conv_2d_hybrid",
+        reason,
+        Op("CONV_2D", conv(), 2),
+        [image, weights((2, 3, 3, 2)), bias],
+        output,
+        "L13",
+    )
+    yield Refused(
+        "depthwise_conv_2d_hybrid",
+        reason,
+        Op("DEPTHWISE_CONV_2D", depthwise(), 6),
+        [image, weights((1, 3, 3, 2)), bias],
+        output,
+        "L13",
+    )
+
+
+def impossible_quantization():
+    image, output = activation((1, 4, 4, 2), X), activation((1, 4, 4, 2), OTHER, "y")
+    shifted = Quantization((0.02, 0.03), (0, 5), 0)
+    yield conv_i8(
+        "weight_zero_point",
+        "weights quantized per channel must have zero point 0, found 5",
+        image,
+        weights((2, 3, 3, 2), shifted),
+        output,
+    )
+    three = Quantization.channels((0.02, 0.03, 0.04), 0)
+    yield conv_i8(
+        "scale_count",
+        "weights have 2 output channels but 3 scales",
+        image,
+        weights((2, 3, 3, 2), three),
+        output,
+    )
+    yield conv_i8(
+        "no_output_quantization",
+        "the int8 output has no scale",
+        image,
+        weights((2, 3, 3, 2)),
+        activation((1, 4, 4, 2), None, "y"),
+    )
+    yield Refused(
+        "fully_connected_i8_bias_scale",
+        "the bias scale must be that of input times weights: 0.002, found 0.5",
+        int8("FULLY_CONNECTED", schema.FullyConnectedOptionsT()),
+        [
+            activation((1, 3), X),
+            weights((2, 3)),
+            constant(np.array([7, -7], np.int32), Quantization.tensor(0.5, 0)),
+        ],
+        activation((1, 2), OTHER, "y"),
+    )
+    reason = "the output must have scale 1/256 and zero point -128, found 0.2 4"
+    softmax = schema.SoftmaxOptionsT()
+    softmax.beta = 1.0
+    row, out = activation((1, 10), X), activation((1, 10), OTHER, "y")
+    yield Refused("softmax_i8_output_quantization", reason, int8("SOFTMAX", softmax), [row], out)
+    yield Refused("logistic_i8_output_quantization", reason, int8("LOGISTIC"), [row], out)
+
+
+def wrong_shapes():
+    """Shapes that contradict each other. Known fault L2b: the file's shape was trusted."""
+    image = activation((1, 4, 4, 2), X)
+    yield conv_i8(
+        "stale_output_shape",
+        "output has shape [1, 4, 4, 2], the file says [1, 1, 1, 1]",
+        image,
+        weights((2, 3, 3, 2)),
+        activation((1, 1, 1, 1), OTHER, "y"),
+        "L2b",
+    )
+    yield conv_i8(
+        "channel_mismatch",
+        "weights for 3 input channels, the input has 2",
+        image,
+        weights((2, 3, 3, 3)),
+        activation((1, 4, 4, 2), OTHER, "y"),
+    )
+    yield Refused(
+        "fully_connected_i8_depth_mismatch",
+        "weights of depth 12 do not divide the 10 elements of the input",
+        int8("FULLY_CONNECTED", schema.FullyConnectedOptionsT()),
+        [activation((1, 10), X), weights((2, 12)), None],
+        activation((1, 2), OTHER, "y"),
+    )
+    yield Refused(
+        "add_i8_shapes",
+        "[2, 3] and [2, 4] cannot be broadcast",
+        int8("ADD", schema.AddOptionsT()),
+        [activation((2, 3), X), activation((2, 4), X, "x1")],
+        activation((2, 4), OTHER, "y"),
+    )
+    yield Refused(
+        "reshape_f32_element_count",
+        "24 elements cannot be reshaped to [5, 5]",
+        Op("RESHAPE", schema.ReshapeOptionsT()),
+        [floats((2, 12)), integers([5, 5])],
+        floats((5, 5), "y"),
+    )
+    yield Refused(
+        "mean_f32_axis_out_of_range",
+        "axis 4 of a tensor of rank 3",
+        Op("MEAN", schema.ReducerOptionsT()),
+        [floats((2, 3, 4)), integers([4])],
+        floats((2, 3), "y"),
+    )
+
+
+def activation(shape, quantization, name="x0"):
+    return Tensor(name, shape, np.int8, quantization)
+
+
+def floats(shape, name="x0"):
+    return Tensor(name, shape, np.float32)
+
+
+def constant(data, quantization=None, name="constant"):
+    return Tensor(name, data.shape, data.dtype, quantization, data)
+
+
+def integers(values):
+    return constant(np.array(values, np.int32))
+
+
+def weights(shape, quantization=WEIGHTS):
+    return constant(RNG.integers(-127, 127, shape, np.int8, endpoint=True), quantization, "weights")
+
+
+def int8(name, options=None):
+    return Op(name, options, INT8_VERSIONS.get(name, 1))
+
+
+def conv():
+    options = schema.Conv2DOptionsT()
+    options.strideH = options.strideW = 1
+    options.padding = schema.Padding.SAME
+    return options
+
+
+def depthwise():
+    options = schema.DepthwiseConv2DOptionsT()
+    options.strideH = options.strideW = options.depthMultiplier = 1
+    options.padding = schema.Padding.SAME
+    return options
+
+
+def pool():
+    options = schema.Pool2DOptionsT()
+    options.filterHeight = options.filterWidth = options.strideH = options.strideW = 2
+    options.padding = schema.Padding.VALID
+    return options
+
+
+def conv_i8(name, reason, image, kernel, output, known_fault=None):
+    channels = kernel.shape[0]
+    scale = np.float64(image.quantization.scale[0]) * np.array(kernel.quantization.scale)
+    bias = constant(np.zeros(channels, np.int32), Quantization.channels(scale, 0), "bias")
+    return Refused(
+        f"conv_2d_i8_{name}", reason, int8("CONV_2D", conv()), [image, kernel, bias], output, known_fault
+    )
+
+
+def reaction(run, refused):
+    """What a reference makes of the model: "refuses", "runs" or "crashes"."""
+    process = multiprocessing.get_context("fork").Process(target=attempt, args=(run, refused))
+    process.start()
+    process.join()
+    return {RUNS: "runs", REFUSES: "refuses"}.get(process.exitcode, "crashes")
+
+
+def attempt(run, refused):
+    """Runs the model, alone in a process since some crash the interpreter."""
+    inputs = [
+        np.ones(tensor.shape, tensor.dtype)
+        for tensor in refused.inputs
+        if tensor is not None and tensor.data is None
+    ]
+    try:
+        run(refused.model(), [inputs])
+    except (RuntimeError, ValueError):
+        os._exit(REFUSES)
+    os._exit(RUNS)
+
+
+def write(folder):
+    """Writes the models and `refused.json`."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    lines = []
+    for refused in all_models():
+        (folder / f"{refused.name}.tflite").write_bytes(refused.model())
+        entry = {
+            "file": f"{refused.name}.tflite",
+            "operator": refused.op.name,
+            "reason": refused.reason,
+            "known_fault": refused.known_fault,
+            "tflite_micro": reaction(run_tflite_micro, refused),
+            "litert_reference": reaction(run_litert_reference, refused),
+        }
+        lines.append(json.dumps(entry))
+    (folder / "refused.json").write_text("[\n  " + ",\n  ".join(lines) + "\n]\n")

@@ -1,0 +1,143 @@
+"""Builds TFLite files of one operator through the flatbuffers object layer.
+
+Needs numpy, flatbuffers and ai-edge-litert (for its generated schema classes).
+"""
+
+from dataclasses import dataclass
+
+import flatbuffers
+import numpy as np
+from ai_edge_litert import schema_py_generated as schema
+
+SCHEMA_VERSION = 3
+BUFFER_ALIGNMENT = 16
+TYPES = {
+    np.dtype(np.float32): schema.TensorType.FLOAT32,
+    np.dtype(np.int8): schema.TensorType.INT8,
+    np.dtype(np.int32): schema.TensorType.INT32,
+}
+
+
+@dataclass(frozen=True)
+class Quantization:
+    """real = scale * (q - zero_point); more than one scale runs along `axis`."""
+
+    scale: tuple
+    zero_point: tuple
+    axis: int = 0
+
+    @staticmethod
+    def tensor(scale, zero_point):
+        """One scale for the whole tensor, rounded to float32 as the file holds it."""
+        return Quantization((float(np.float32(scale)),), (int(zero_point),))
+
+    @staticmethod
+    def channels(scales, axis):
+        """A scale for each index along `axis`, zero points 0."""
+        scales = tuple(float(np.float32(scale)) for scale in scales)
+        return Quantization(scales, (0,) * len(scales), axis)
+
+    def real(self, quantized):
+        """float32 values of an integer array."""
+        shape = [1] * quantized.ndim
+        if len(self.scale) > 1:
+            shape[self.axis] = len(self.scale)
+        scale = np.array(self.scale).reshape(shape)
+        zero_point = np.array(self.zero_point).reshape(shape)
+        return ((quantized.astype(np.int64) - zero_point) * scale).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Op:
+    """An operator with its options, an instance of a generated `...OptionsT` class."""
+
+    name: str
+    options: object = None
+    version: int = 1
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A tensor of the file; `data` makes it a constant."""
+
+    name: str
+    shape: tuple
+    dtype: type
+    quantization: Quantization | None = None
+    data: np.ndarray | None = None
+
+
+def build(op, inputs, outputs):
+    """The bytes of a model that applies `op`.
+
+    `inputs`: tensors, or None for an operand left out. The model's inputs are
+    those without data, in order.
+    """
+    model = schema.ModelT()
+    model.version = SCHEMA_VERSION
+    model.description = "aot conformance case"
+    model.buffers = [schema.BufferT()]
+    code = schema.OperatorCodeT()
+    code.builtinCode = getattr(schema.BuiltinOperator, op.name)
+    code.deprecatedBuiltinCode = min(code.builtinCode, 127)
+    code.version = op.version
+    model.operatorCodes = [code]
+
+    graph = schema.SubGraphT()
+    graph.name = "main"
+    graph.tensors = []
+
+    def add(tensor):
+        if tensor is None:
+            return -1
+        graph.tensors.append(tensor_entry(tensor, model.buffers))
+        return len(graph.tensors) - 1
+
+    node = schema.OperatorT()
+    node.inputs = [add(tensor) for tensor in inputs]
+    node.outputs = [add(tensor) for tensor in outputs]
+    if op.options is not None:
+        node.builtinOptions = op.options
+        kind = type(op.options).__name__.removesuffix("T")
+        node.builtinOptionsType = getattr(schema.BuiltinOptions, kind)
+    graph.operators = [node]
+    graph.inputs = [
+        index for index, tensor in zip(node.inputs, inputs) if tensor is not None and tensor.data is None
+    ]
+    graph.outputs = node.outputs
+    model.subgraphs = [graph]
+
+    builder = AligningBuilder(1024)
+    builder.Finish(model.Pack(builder), file_identifier=b"TFL3")
+    return bytes(builder.Output())
+
+
+def tensor_entry(tensor, buffers):
+    """The schema's tensor; its data, if any, goes to `buffers`."""
+    entry = schema.TensorT()
+    entry.name = tensor.name
+    entry.shape = list(tensor.shape)
+    entry.hasRank = True
+    entry.type = TYPES[np.dtype(tensor.dtype)]
+    entry.buffer = 0
+    if tensor.data is not None:
+        buffer = schema.BufferT()
+        little_endian = tensor.data.astype(np.dtype(tensor.dtype).newbyteorder("<"))
+        buffer.data = np.frombuffer(little_endian.tobytes(), np.uint8)
+        buffers.append(buffer)
+        entry.buffer = len(buffers) - 1
+    if tensor.quantization is not None:
+        entry.quantization = schema.QuantizationParametersT()
+        entry.quantization.scale = list(tensor.quantization.scale)
+        entry.quantization.zeroPoint = list(tensor.quantization.zero_point)
+        entry.quantization.quantizedDimension = tensor.quantization.axis
+    return entry
+
+
+class AligningBuilder(flatbuffers.Builder):
+    """Aligns tensor data as the schema asks (`force_align`), which the object layer forgets."""
+
+    def CreateNumpyVector(self, x):
+        if x.dtype == np.uint8:
+            self.Prep(BUFFER_ALIGNMENT, x.size)
+        return super().CreateNumpyVector(x)
