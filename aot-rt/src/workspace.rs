@@ -328,9 +328,13 @@ impl<'a> Operand<'a> {
             Self::Read(bytes) => bytes,
             Self::Write(bytes) => &**bytes,
         };
-        // SAFETY: `Element` admits every bit pattern.
-        let (head, elements, tail) = unsafe { bytes.align_to::<T>() };
-        if head.is_empty() && tail.is_empty() { Ok(elements) } else { Err(OperandError::Type) }
+        let start = bytes.as_ptr().cast::<T>();
+        if !start.is_aligned() || !bytes.len().is_multiple_of(size_of::<T>()) {
+            return Err(OperandError::Type);
+        }
+        // SAFETY: aligned, as many elements as fill the bytes, which `Element` lets
+        // have every pattern. Unlike `align_to`, this cannot panic.
+        Ok(unsafe { core::slice::from_raw_parts(start, bytes.len() / size_of::<T>()) })
     }
 
     /// The operand as elements to write.
@@ -340,9 +344,13 @@ impl<'a> Operand<'a> {
     /// When it is readable only, or its bytes are not whole, aligned elements.
     pub fn write<T: Element>(&mut self) -> Result<&mut [T], OperandError> {
         let Self::Write(bytes) = self else { return Err(OperandError::Access) };
-        // SAFETY: `Element` admits every bit pattern and has no padding.
-        let (head, elements, tail) = unsafe { bytes.align_to_mut::<T>() };
-        if head.is_empty() && tail.is_empty() { Ok(elements) } else { Err(OperandError::Type) }
+        let start = bytes.as_mut_ptr().cast::<T>();
+        if !start.is_aligned() || !bytes.len().is_multiple_of(size_of::<T>()) {
+            return Err(OperandError::Type);
+        }
+        // SAFETY: aligned, as many elements as fill the bytes, which `Element` lets
+        // have every pattern and no padding. The bytes are borrowed exclusively.
+        Ok(unsafe { core::slice::from_raw_parts_mut(start, bytes.len() / size_of::<T>()) })
     }
 }
 

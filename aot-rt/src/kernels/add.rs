@@ -1,6 +1,6 @@
 //! `add`: sums of elements, with broadcasting.
 
-use super::loops::{Offsets, part};
+use super::loops::{Offsets, chunks_mut, part};
 use super::{OutputI8, RangeF32, kernel_params};
 use crate::Params;
 use crate::fixed_point::{Multiplier, Rounding};
@@ -60,7 +60,7 @@ impl Broadcast {
         let [a0, a1, a2, a3, a4, a_inner] = self.a_strides;
         let [b0, b1, b2, b3, b4, b_inner] = self.b_strides;
         let outer = Offsets::new([e0, e1, e2, e3, e4], [[a0, b0], [a1, b1], [a2, b2], [a3, b3], [a4, b4]]);
-        for (y, [a_start, b_start]) in y.chunks_exact_mut(inner.max(1)).zip(outer) {
+        for (y, [a_start, b_start]) in chunks_mut(y, inner).zip(outer) {
             let a = part(a, a_start, if a_inner == 0 { 1 } else { inner });
             let b = part(b, b_start, if b_inner == 0 { 1 } else { inner });
             match (a_inner, b_inner, a, b) {

@@ -1,7 +1,9 @@
 //! `conv2d`: a window of weights over images, for every output channel.
 
+use core::num::NonZeroUsize;
+
 use super::dot::{dot_f32, dot_i8, dot4_i8, total};
-use super::loops::part;
+use super::loops::{chunks, chunks_mut, part};
 use super::window::Taps;
 use super::{OutputI8, RangeF32, Window2d, kernel_params};
 use crate::Params;
@@ -100,7 +102,7 @@ impl Patch {
 /// every cell of `x` under its window has been read.
 pub fn conv2d_f32(params: &impl Params<Conv2dF32>, x: &[f32], weights: &[f32], bias: &[f32], y: &mut [f32]) {
     let p = params.get();
-    let groups = p.groups.max(1);
+    let groups = NonZeroUsize::new(p.groups).unwrap_or(NonZeroUsize::MIN);
     let (in_group, out_group) = (p.in_channels / groups, p.out_channels / groups);
     let filter = p.window.kernel_cells() * in_group;
     debug_assert_eq!(x.len(), p.window.batch * p.window.input_cells() * p.in_channels);
@@ -108,8 +110,8 @@ pub fn conv2d_f32(params: &impl Params<Conv2dF32>, x: &[f32], weights: &[f32], b
     debug_assert_eq!(weights.len(), filter * p.out_channels);
     p.window.for_each_cell((x, p.in_channels), (y, p.out_channels), |x, rows, columns, y| {
         let mut patch = Patch::new(&p.window, rows, columns, p.in_channels, in_group);
-        let (mut filters, mut channel) = (weights.chunks_exact(filter.max(1)), 0);
-        for y in y.chunks_exact_mut(out_group.max(1)) {
+        let (mut filters, mut channel) = (chunks(weights, filter), 0);
+        for y in chunks_mut(y, out_group) {
             for (y, filter) in y.iter_mut().zip(&mut filters) {
                 let mut sums = [0.0; 8];
                 patch.for_each_segment(x, |x, at| dot_f32(&mut sums, x, part(filter, at, x.len())));
@@ -140,7 +142,7 @@ pub fn conv2d_i8(
     y: &mut [i8],
 ) {
     let p = params.get();
-    let groups = p.groups.max(1);
+    let groups = NonZeroUsize::new(p.groups).unwrap_or(NonZeroUsize::MIN);
     let (in_group, out_group) = (p.in_channels / groups, p.out_channels / groups);
     let filter = p.window.kernel_cells() * in_group;
     debug_assert_eq!(x.len(), p.window.batch * p.window.input_cells() * p.in_channels);
@@ -154,11 +156,11 @@ pub fn conv2d_i8(
     };
     p.window.for_each_cell((x, p.in_channels), (y, p.out_channels), |x, rows, columns, y| {
         let mut patch = Patch::new(&p.window, rows, columns, p.in_channels, in_group);
-        let group_weights = weights.chunks_exact((filter * out_group).max(1));
+        let group_weights = chunks(weights, filter * out_group);
         let mut channel = 0;
-        for (y, weights) in y.chunks_exact_mut(out_group.max(1)).zip(group_weights) {
+        for (y, weights) in chunks_mut(y, out_group).zip(group_weights) {
             // Four filters share the reads of `x`.
-            let mut fours = weights.chunks_exact((4 * filter).max(1));
+            let mut fours = chunks(weights, 4 * filter);
             let (blocks, rest) = y.as_chunks_mut::<4>();
             for (y, filters) in blocks.iter_mut().zip(&mut fours) {
                 let mut sums = [0; 4];
@@ -171,7 +173,7 @@ pub fn conv2d_i8(
                     channel += 1;
                 }
             }
-            for (y, filter) in rest.iter_mut().zip(fours.remainder().chunks_exact(filter.max(1))) {
+            for (y, filter) in rest.iter_mut().zip(chunks(fours.rest, filter)) {
                 let mut sum = 0_i32;
                 patch.for_each_segment(x, |x, at| {
                     sum = sum.wrapping_add(dot_i8(x, zero, part(filter, at, x.len()), 0));

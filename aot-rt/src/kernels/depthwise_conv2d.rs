@@ -1,5 +1,6 @@
 //! `depthwise_conv2d`: a window of weights over images, each channel by itself.
 
+use super::loops::chunks_mut;
 use super::window::Taps;
 use super::{OutputI8, RangeF32, Window2d, kernel_params};
 use crate::Params;
@@ -88,7 +89,7 @@ impl<'a, T: Copy> Patch<'a, T> {
         if depth_multiplier == 1 {
             self.run::<A, false>([0, 0], y, multiply_add, finish);
         } else {
-            for (x_channel, y) in y.chunks_exact_mut(depth_multiplier.max(1)).enumerate() {
+            for (x_channel, y) in chunks_mut(y, depth_multiplier).enumerate() {
                 self.run::<A, true>([x_channel, x_channel * depth_multiplier], y, multiply_add, finish);
             }
         }

@@ -1,6 +1,7 @@
 //! `fully_connected`: matrix times vector, for every row of a batch.
 
 use super::dot::{dot_f32, dot_i8, total};
+use super::loops::{chunks, chunks_mut};
 use super::{OutputI8, RangeF32, kernel_params};
 use crate::Params;
 use crate::fixed_point::ChannelMultipliers;
@@ -50,9 +51,8 @@ pub fn fully_connected_f32(
     let p = params.get();
     debug_assert_eq!((x.len(), weights.len()), (p.batch * p.inputs, p.outputs * p.inputs));
     debug_assert_eq!(y.len(), p.batch * p.outputs);
-    let (inputs, outputs) = (p.inputs.max(1), p.outputs.max(1));
-    for (x, y) in x.chunks_exact(inputs).zip(y.chunks_exact_mut(outputs)) {
-        for (channel, (y, weights)) in y.iter_mut().zip(weights.chunks_exact(inputs)).enumerate() {
+    for (x, y) in chunks(x, p.inputs).zip(chunks_mut(y, p.outputs)) {
+        for (channel, (y, weights)) in y.iter_mut().zip(chunks(weights, p.inputs)).enumerate() {
             let mut sums = [0.0; 8];
             dot_f32(&mut sums, x, weights);
             let bias = bias.get(channel).copied().unwrap_or(0.0);
@@ -78,11 +78,10 @@ pub fn fully_connected_i8(
     let p = params.get();
     debug_assert_eq!((x.len(), weights.len()), (p.batch * p.inputs, p.outputs * p.inputs));
     debug_assert_eq!(y.len(), p.batch * p.outputs);
-    let (inputs, outputs) = (p.inputs.max(1), p.outputs.max(1));
     let multipliers = ChannelMultipliers::new(multipliers, shifts, p.output.rounding());
     let (x_zero, w_zero) = (p.input_zero_point as i16, p.weights_zero_point as i16);
-    for (x, y) in x.chunks_exact(inputs).zip(y.chunks_exact_mut(outputs)) {
-        for (channel, (y, weights)) in y.iter_mut().zip(weights.chunks_exact(inputs)).enumerate() {
+    for (x, y) in chunks(x, p.inputs).zip(chunks_mut(y, p.outputs)) {
+        for (channel, (y, weights)) in y.iter_mut().zip(chunks(weights, p.inputs)).enumerate() {
             let bias = bias.get(channel).copied().unwrap_or(0);
             let accumulator = dot_i8(x, x_zero, weights, w_zero).wrapping_add(bias);
             *y = p.output.limit(multipliers.apply(channel, accumulator));

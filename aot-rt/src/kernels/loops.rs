@@ -1,4 +1,8 @@
-//! Nested loops over strided tensors.
+//! Loops over tensors: strided, and in chunks.
+//!
+//! The chunks of the standard library divide by their length, for which there is no
+//! instruction on small processors, and keep a panic for the length 0 where a
+//! compiler that optimises for size does not inline them.
 
 /// Offsets of `N` tensors for every round of `LOOPS` nested loops.
 pub(crate) struct Offsets<const LOOPS: usize, const N: usize> {
@@ -44,6 +48,53 @@ impl<const LOOPS: usize, const N: usize> Iterator for Offsets<LOOPS, N> {
     }
 }
 
+/// The whole chunks of `len` elements; none when that is 0.
+#[inline(always)]
+pub(crate) fn chunks<T>(elements: &[T], len: usize) -> Chunks<'_, T> {
+    Chunks { rest: elements, len }
+}
+
+/// See [`chunks`].
+pub(crate) struct Chunks<'a, T> {
+    /// What no chunk has been made of yet.
+    pub(crate) rest: &'a [T],
+    len: usize,
+}
+
+impl<'a, T> Iterator for Chunks<'a, T> {
+    type Item = &'a [T];
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<&'a [T]> {
+        let (chunk, rest) = self.rest.split_at_checked(self.len)?;
+        self.rest = rest;
+        if chunk.is_empty() { None } else { Some(chunk) }
+    }
+}
+
+/// The whole chunks of `len` elements, exclusively; none when that is 0.
+#[inline(always)]
+pub(crate) fn chunks_mut<T>(elements: &mut [T], len: usize) -> ChunksMut<'_, T> {
+    ChunksMut { rest: elements, len }
+}
+
+/// See [`chunks_mut`].
+pub(crate) struct ChunksMut<'a, T> {
+    rest: &'a mut [T],
+    len: usize,
+}
+
+impl<'a, T> Iterator for ChunksMut<'a, T> {
+    type Item = &'a mut [T];
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<&'a mut [T]> {
+        let (chunk, rest) = core::mem::take(&mut self.rest).split_at_mut_checked(self.len)?;
+        self.rest = rest;
+        if chunk.is_empty() { None } else { Some(chunk) }
+    }
+}
+
 /// `len` elements from `start` on, or none when there are fewer.
 #[inline(always)]
 pub(crate) fn part<T>(elements: &[T], start: usize, len: usize) -> &[T] {
@@ -53,6 +104,20 @@ pub(crate) fn part<T>(elements: &[T], start: usize, len: usize) -> &[T] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn chunks_are_whole() {
+        let mut elements = [1, 2, 3, 4, 5];
+        let mut halves = chunks(&elements, 2);
+        assert_eq!(
+            (halves.next(), halves.next(), halves.next()),
+            (Some(&[1, 2][..]), Some(&[3, 4][..]), None)
+        );
+        assert_eq!(halves.rest, [5]);
+        assert_eq!(chunks(&elements, 0).next(), None);
+        assert_eq!(chunks_mut(&mut elements, 3).count(), 1);
+        assert_eq!(chunks_mut(&mut elements, 0).count(), 0);
+    }
 
     #[test]
     fn offsets_follow_the_strides() {

@@ -1,6 +1,6 @@
 //! `mean`: means over any set of axes.
 
-use super::loops::{Offsets, part};
+use super::loops::{Offsets, chunks_mut, part};
 use super::{OutputI8, kernel_params};
 use crate::Params;
 use crate::fixed_point::Multiplier;
@@ -72,7 +72,7 @@ impl Reduction {
         finish: impl Fn(A) -> T + Copy,
     ) {
         let ([e0, e1, inner], [s0, s1, stride]) = (self.kept, self.kept_strides);
-        for (y, [start]) in y.chunks_exact_mut(inner.max(1)).zip(Offsets::new([e0, e1], [[s0], [s1]])) {
+        for (y, [start]) in chunks_mut(y, inner).zip(Offsets::new([e0, e1], [[s0], [s1]])) {
             // Neighbours in `x` are summed in blocks.
             let (blocks, rest) = if stride == 1 { y.as_chunks_mut::<BLOCK>() } else { (&mut [][..], y) };
             let mut at = start;

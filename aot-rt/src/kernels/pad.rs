@@ -1,7 +1,7 @@
 //! `pad`: a tensor with a border of one value.
 
 use super::kernel_params;
-use super::loops::Offsets;
+use super::loops::{Offsets, chunks};
 use crate::Params;
 
 kernel_params! {
@@ -59,7 +59,7 @@ impl Padding {
         let [b0, b1, b2, b3, b4, b5] = self.before;
         let first = b0 * s0 + b1 * s1 + b2 * s2 + b3 * s3 + b4 * s4 + b5;
         let rows = Offsets::new([e0, e1, e2, e3, e4], [[s0], [s1], [s2], [s3], [s4]]);
-        for (x, [offset]) in x.chunks_exact(row.max(1)).zip(rows) {
+        for (x, [offset]) in chunks(x, row).zip(rows) {
             for (y, x) in y.get_mut(first + offset..).unwrap_or_default().iter_mut().zip(x) {
                 *y = *x;
             }

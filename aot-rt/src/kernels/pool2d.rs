@@ -1,6 +1,8 @@
 //! `average_pool2d` and `max_pool2d`: the mean and the largest of a window's cells,
 //! for each channel.
 
+use core::num::NonZeroU32;
+
 use super::window::Taps;
 use super::{RangeF32, RangeI8, Window2d, kernel_params};
 use crate::Params;
@@ -184,7 +186,7 @@ pub fn average_pool2d_i8(params: &impl Params<AveragePool2dI8>, x: &[i8], y: &mu
         let cells = counted_cells(&p.window, [rows, columns], padding_after) as u32;
         let outside = cells.wrapping_sub((rows.count * columns.count) as u32) as i32;
         let init = outside.wrapping_mul(p.zero_point);
-        let (divisor, half) = (cells.max(1), cells / 2);
+        let (divisor, half) = (NonZeroU32::new(cells).unwrap_or(NonZeroU32::MIN), cells / 2);
         Patch::new(&p.window, [rows, columns], x, p.channels).fold(
             y,
             init,
@@ -351,7 +353,7 @@ mod tests {
         let x: [f32; 16] = core::array::from_fn(|i| i as f32);
         for (count_padding, expect) in [
             (false, [2.5, 4.0, 5.0, 8.5, 10.0, 11.0, 12.5, 14.0, 15.0]),
-            (true, [1.111_111_1, 2.666_666_7, 1.666_666_6, 5.666_666_5, 10.0, 5.5, 4.166_666_5, 7.0, 3.75]),
+            (true, [1.111_111, 2.666_666_7, 1.666_666_6, 5.666_666_5, 10.0, 5.5, 4.166_666_5, 7.0, 3.75]),
         ] {
             let params =
                 AveragePool2dF32 { window, channels: 1, count_padding, padding_after: [1, 1], range: ALL };

@@ -1,6 +1,7 @@
 //! `softmax`: exponentials of each row's elements, divided by their sum.
 
 use super::kernel_params;
+use super::loops::{chunks, chunks_mut};
 use crate::Params;
 use crate::fixed_point::{
     Multiplier, doubling_high_mul, exp_negative, one_over_one_plus, rounding_shift_right,
@@ -66,8 +67,7 @@ impl SoftmaxI8 {
 pub fn softmax_f32(params: &impl Params<SoftmaxF32>, x: &[f32], y: &mut [f32]) {
     let p = params.get();
     debug_assert_eq!((x.len(), y.len()), (p.rows * p.columns, p.rows * p.columns));
-    let columns = p.columns.max(1);
-    for (x, y) in x.chunks_exact(columns).zip(y.chunks_exact_mut(columns)) {
+    for (x, y) in chunks(x, p.columns).zip(chunks_mut(y, p.columns)) {
         let max = x.iter().fold(f32::MIN, |max, &x| if max < x { x } else { max });
         let mut sum = 0.0;
         for (&x, y) in x.iter().zip(y.iter_mut()) {
@@ -88,8 +88,7 @@ pub fn softmax_f32(params: &impl Params<SoftmaxF32>, x: &[f32], y: &mut [f32]) {
 pub fn softmax_i8(params: &impl Params<SoftmaxI8>, x: &[i8], y: &mut [i8]) {
     let p = params.get();
     debug_assert_eq!((x.len(), y.len()), (p.rows * p.columns, p.rows * p.columns));
-    let columns = p.columns.max(1);
-    for (x, y) in x.chunks_exact(columns).zip(y.chunks_exact_mut(columns)) {
+    for (x, y) in chunks(x, p.columns).zip(chunks_mut(y, p.columns)) {
         let max = i32::from(x.iter().fold(i8::MIN, |max, &x| max.max(x)));
         // The largest element counts 2^19: the sum is positive and a Q12.
         let sum = x.iter().fold(0_i32, |sum, &x| match p.exp(i32::from(x) - max) {

@@ -1,6 +1,9 @@
 //! Windows that move over images: the geometry of convolutions and pools.
 
+use core::num::NonZeroUsize;
+
 use super::kernel_params;
+use super::loops::{chunks, chunks_mut};
 
 kernel_params! {
     /// How a window moves over images. Pairs are rows, then columns.
@@ -96,12 +99,12 @@ impl Window2d {
     ) {
         let [rows, columns] = self.axes();
         let y_row = self.output[1] * y_channels;
-        let x_images = x.chunks_exact((self.input_cells() * x_channels).max(1));
-        let y_images = y.chunks_exact_mut((self.output_cells() * y_channels).max(1));
+        let x_images = chunks(x, self.input_cells() * x_channels);
+        let y_images = chunks_mut(y, self.output_cells() * y_channels);
         for (x, y) in x_images.zip(y_images) {
-            for (row, y) in y.chunks_exact_mut(y_row.max(1)).enumerate() {
+            for (row, y) in chunks_mut(y, y_row).enumerate() {
                 let row_taps = rows.taps(row);
-                for (column, y) in y.chunks_exact_mut(y_channels.max(1)).enumerate() {
+                for (column, y) in chunks_mut(y, y_channels).enumerate() {
                     cell(x, row_taps, columns.taps(column), y);
                 }
             }
@@ -135,7 +138,10 @@ impl Axis {
     /// Number of taps in `cells`.
     #[inline(always)]
     fn steps(self, cells: usize) -> usize {
-        if self.dilation <= 1 { cells } else { cells.div_ceil(self.dilation) }
+        match NonZeroUsize::new(self.dilation) {
+            Some(dilation) if self.dilation > 1 => (cells + self.dilation - 1) / dilation,
+            _ => cells,
+        }
     }
 }
 
