@@ -16,7 +16,10 @@ pub mod plan;
 pub mod program;
 
 mod compile;
+mod model;
+mod sha256;
 
 pub use compile::{Compiled, compile};
 pub use config::Config;
 pub use error::{Error, Problem};
+pub use model::{Model, SourceInfo, compile_file};

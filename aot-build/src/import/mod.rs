@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Problem};
 use crate::graph::Graph;
+use crate::sha256::sha256;
 
 /// A model as read from its file.
 #[derive(Clone, Debug)]
@@ -21,6 +22,8 @@ pub struct Imported {
     pub files: Vec<PathBuf>,
     /// Bytes of the model file.
     pub bytes: usize,
+    /// SHA-256 of the model file, in hexadecimal.
+    pub sha256: String,
 }
 
 /// Reads the model file at `path`; the format follows from the file's extension.
@@ -30,15 +33,15 @@ pub struct Imported {
 /// All problems of the file.
 pub fn import(path: &Path) -> Result<Imported, Error> {
     let mut source = Source::new(path);
-    let graph = read(&mut source).map_err(|problems| Error::new(path, problems))?;
-    Ok(Imported { graph: graph.0, files: source.into_files(), bytes: graph.1 })
+    let (graph, bytes) = read(&mut source).map_err(|problems| Error::new(path, problems))?;
+    Ok(Imported { graph, files: source.into_files(), bytes: bytes.len(), sha256: sha256(&bytes) })
 }
 
-fn read(source: &mut Source) -> Result<(Graph, usize), Vec<Problem>> {
+fn read(source: &mut Source) -> Result<(Graph, Vec<u8>), Vec<Problem>> {
     let bytes = source.model().map_err(|problem| vec![problem])?;
     let extension = source.path().extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     let graph: Graph = Err(vec![unknown_format(extension)])?;
-    Ok((graph, bytes.len()))
+    Ok((graph, bytes))
 }
 
 fn unknown_format(extension: &str) -> Problem {
