@@ -1,4 +1,15 @@
 //! What the user can choose.
+//!
+//! Keys are set one at a time ([`Config::set`]), wherever they come from: inline in
+//! `aot_model!`, from `aot.toml` ([`Config::load`]), or from the tool's command line.
+//! [`Config::KEYS`] documents them.
+
+mod file;
+mod keys;
+
+pub use keys::Key;
+/// Value of a key.
+pub use toml::Value;
 
 use serde::{Deserialize, Serialize};
 
@@ -36,8 +47,7 @@ pub enum Placement {
 }
 
 /// Configuration of one model.
-#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Config {
     /// Name of the generated type; that of the file by default.
     pub name: Option<String>,

@@ -1,0 +1,179 @@
+//! `aot.toml`: the configuration of all models of a crate.
+//!
+//! ```toml
+//! optimize = "size"          # for every model
+//!
+//! [models.kws]               # for `kws.tflite`, or whatever its extension is
+//! ram_limit = 32_768
+//! ```
+
+use std::ops::Range;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use toml::de::{DeTable, DeValue};
+use toml::{Spanned, Value};
+
+use super::Config;
+use crate::error::{Error, Location, Problem};
+
+type Entry<'i> = (&'i Spanned<std::borrow::Cow<'i, str>>, &'i Spanned<DeValue<'i>>);
+
+impl Config {
+    /// Reads the `aot.toml` at `path` for the model `model`: the name of its file,
+    /// without extension.
+    ///
+    /// # Errors
+    ///
+    /// All problems of the file, those of other models' tables, too: each with line
+    /// and column.
+    pub fn load(path: &Path, model: &str) -> Result<Self, Error> {
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            let problem = Problem::new(format!("cannot read the configuration: {error}"));
+            Error::new(path, vec![problem])
+        })?;
+        Self::parse(&text, model).map_err(|problems| Error::new(path, problems))
+    }
+
+    fn parse(text: &str, model: &str) -> Result<Self, Vec<Problem>> {
+        let (table, errors) = DeTable::parse_recoverable(text);
+        let mut reader = Reader { text, problems: Vec::new() };
+        for error in errors {
+            reader.problem(error.span().unwrap_or(0..0), Problem::new(error.message()));
+        }
+        if !reader.problems.is_empty() {
+            return Err(reader.problems);
+        }
+        let mut config = Self::default();
+        for (key, value) in table.get_ref() {
+            match key.get_ref().as_ref() {
+                "models" => {}
+                "name" => {
+                    let help = "set it in the table of one model, `[models.NAME]`";
+                    let problem = Problem::new("`name` cannot be the same for all models").help(help);
+                    reader.problem(key.span(), problem);
+                }
+                _ => reader.set(&mut config, (key, value), &["models"]),
+            }
+        }
+        if let Some(models) = table.get_ref().get("models") {
+            reader.models(&mut config, models, model);
+        }
+        if reader.problems.is_empty() { Ok(config) } else { Err(reader.problems) }
+    }
+}
+
+/// Collects problems, and knows where in the text they are.
+struct Reader<'t> {
+    text: &'t str,
+    problems: Vec<Problem>,
+}
+
+impl Reader<'_> {
+    /// Applies the table of `model`; those of other models are only checked.
+    fn models(&mut self, config: &mut Config, models: &Spanned<DeValue<'_>>, model: &str) {
+        let Some(tables) = models.get_ref().as_table() else {
+            return self.problem(models.span(), no_table("models"));
+        };
+        for (name, table) in tables {
+            let mut other = Config::default();
+            let config = if name.get_ref() == model { &mut *config } else { &mut other };
+            let Some(entries) = table.get_ref().as_table() else {
+                self.problem(table.span(), no_table(&format!("models.{}", name.get_ref())));
+                continue;
+            };
+            for entry in entries {
+                self.set(config, entry, &[]);
+            }
+        }
+    }
+
+    /// Sets a key of a table that has the keys `others` besides.
+    fn set(&mut self, config: &mut Config, (key, value): Entry<'_>, others: &[&str]) {
+        let name = key.get_ref();
+        if let Err(problem) = Config::check_key(name, others) {
+            return self.problem(key.span(), problem);
+        }
+        match Value::deserialize(value.clone().into_deserializer()) {
+            Ok(plain) => {
+                if let Err(problem) = config.set(name, plain) {
+                    self.problem(value.span(), problem);
+                }
+            }
+            Err(error) => self.problem(value.span(), Problem::new(error.message())),
+        }
+    }
+
+    fn problem(&mut self, span: Range<usize>, problem: Problem) {
+        let before = self.text.get(..span.start).unwrap_or(self.text);
+        let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let location = Location::Text {
+            line: before.matches('\n').count() + 1,
+            column: before[start..].chars().count() + 1,
+        };
+        self.problems.push(problem.at(location));
+    }
+}
+
+fn no_table(name: &str) -> Problem {
+    Problem::new(format!("`{name}` is no table")).help("write `[models.NAME]`, the keys below it")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Optimize, Placement};
+
+    const FILE: &str = r#"
+optimize = "size"
+ram_limit = 100_000
+
+[models.kws]
+ram_limit = 32_768
+name = "Keyword"
+
+[models."net-v2"]
+inputs = "caller"
+"#;
+
+    #[test]
+    fn a_models_table_overrides_the_defaults() {
+        let defaults = Config { optimize: Optimize::Size, ram_limit: Some(100_000), ..Config::default() };
+        for (model, expect) in [
+            ("other", defaults.clone()),
+            ("kws", Config { ram_limit: Some(32_768), name: Some("Keyword".into()), ..defaults.clone() }),
+            ("net-v2", Config { inputs: Placement::Caller, ..defaults.clone() }),
+        ] {
+            assert_eq!(Config::parse(FILE, model).unwrap(), expect, "{model}");
+        }
+    }
+
+    #[test]
+    fn problems_say_where() {
+        for (text, expect) in [
+            ("optimise = \"size\"", "line 1, column 1: `optimise` is no configuration key"),
+            (
+                "\n\n[models.other]\n  ram_limit = \"1\"",
+                "line 4, column 15: `ram_limit` is a number of bytes",
+            ),
+            ("[model.a]\nname = \"A\"", "line 1, column 2: `model` is no configuration key"),
+            ("name = \"A\"", "line 1, column 1: `name` cannot be the same for all models"),
+            ("models = 3", "line 1, column 10: `models` is no table"),
+            ("models.kws = 3", "line 1, column 14: `models.kws` is no table"),
+            ("optimize = ", "line 1, column 12: string values must be quoted"),
+            ("ram_limit = 99999999999999999999", "line 1, column 13: "),
+        ] {
+            let problems = Config::parse(text, "kws").unwrap_err();
+            assert!(problems[0].to_string().starts_with(expect), "{text}: {}", problems[0]);
+        }
+    }
+
+    #[test]
+    fn all_problems_come_together() {
+        let problems = Config::parse("a = 1\n[models.x]\nb = 1\n[models.y]\noptimize = 1", "z").unwrap_err();
+        assert_eq!(problems.len(), 3);
+        let help = problems[0].help.clone().unwrap();
+        assert!(help.ends_with("`models`"), "{help}");
+    }
+}

@@ -1,0 +1,221 @@
+//! The keys: one table gives their names, values, documentation and messages.
+
+use std::fmt::Write as _;
+
+use serde::de::DeserializeOwned;
+use toml::Value;
+
+use super::Config;
+use crate::error::{Problem, nearest};
+
+/// A key of the configuration.
+pub struct Key {
+    /// Name.
+    pub name: &'static str,
+    /// The values it takes, to be read after "is": `one of "speed", "size"`.
+    pub values: &'static str,
+    /// What holds without it.
+    pub default: &'static str,
+    /// What it does.
+    pub meaning: &'static str,
+    /// Sets it; `None` when the value is not one of `values`.
+    set: fn(&mut Config, Value) -> Option<()>,
+}
+
+impl Config {
+    /// Every key, in the order of the documentation.
+    pub const KEYS: &'static [Key] = &[
+        Key {
+            name: "name",
+            values: "a name of a Rust type",
+            default: "the file's: `kws_small.tflite` gives `KwsSmall`",
+            meaning: "name of the generated type",
+            set: |config, value| {
+                let name = choice::<String>(value)?;
+                config.name = Some(is_identifier(&name).then_some(name)?);
+                Some(())
+            },
+        },
+        Key {
+            name: "optimize",
+            values: r#"one of "speed", "size""#,
+            default: r#""speed""#,
+            meaning: "compile kernels for the extents of each layer where that pays, \
+                      or let one instance of each kernel serve all layers",
+            set: |config, value| choice(value).map(|value| config.optimize = value),
+        },
+        Key {
+            name: "rounding",
+            values: r#"one of "double", "single""#,
+            default: r#""double""#,
+            meaning: "how often the integer arithmetic rounds: twice as TensorFlow Lite Micro does, \
+                      or once as builds with `TFLITE_SINGLE_ROUNDING` do",
+            set: |config, value| choice(value).map(|value| config.rounding = value),
+        },
+        Key {
+            name: "inputs",
+            values: r#"one of "workspace", "caller""#,
+            default: r#""workspace""#,
+            meaning: "whether the inputs share the workspace with the activations, \
+                      or are buffers that the caller passes to `run`",
+            set: |config, value| choice(value).map(|value| config.inputs = value),
+        },
+        Key {
+            name: "outputs",
+            values: r#"one of "workspace", "caller""#,
+            default: r#""workspace""#,
+            meaning: "the same for the outputs",
+            set: |config, value| choice(value).map(|value| config.outputs = value),
+        },
+        Key {
+            name: "ram_limit",
+            values: "a number of bytes",
+            default: "no limit",
+            meaning: "most RAM that the workspace may take; a model that needs more does not compile",
+            set: |config, value| choice(value).map(|value| config.ram_limit = Some(value)),
+        },
+        Key {
+            name: "flash_limit",
+            values: "a number of bytes",
+            default: "no limit",
+            meaning: "most flash that the constants may take; a model that needs more does not compile",
+            set: |config, value| choice(value).map(|value| config.flash_limit = Some(value)),
+        },
+    ];
+
+    /// Sets one key.
+    ///
+    /// # Errors
+    ///
+    /// An unknown key, see [`Config::check_key`]; a wrong value: the problem says what
+    /// is expected.
+    pub fn set(&mut self, name: &str, value: Value) -> Result<(), Problem> {
+        let Some(key) = Self::KEYS.iter().find(|key| key.name == name) else {
+            return Err(unknown_key(name, &[]));
+        };
+        let found = show(&value);
+        (key.set)(self, value)
+            .ok_or_else(|| Problem::new(format!("`{name}` is {}; found {found}", key.values)))
+    }
+
+    /// Checks that `name` is a key, or one of `others`, which the place it stands in
+    /// has besides.
+    ///
+    /// # Errors
+    ///
+    /// The problem names the nearest key and lists all.
+    pub fn check_key(name: &str, others: &[&str]) -> Result<(), Problem> {
+        let known = Self::KEYS.iter().any(|key| key.name == name) || others.contains(&name);
+        if known { Ok(()) } else { Err(unknown_key(name, others)) }
+    }
+
+    /// All keys as a table in Markdown, for documentation.
+    #[must_use]
+    pub fn keys_markdown() -> String {
+        let mut table = "| key | value | without it | meaning |\n| --- | --- | --- | --- |\n".to_owned();
+        for Key { name, values, default, meaning, .. } in Self::KEYS {
+            // Writing to a string cannot fail.
+            let _ = writeln!(table, "| `{name}` | {values} | {default} | {meaning} |");
+        }
+        table
+    }
+}
+
+fn unknown_key(name: &str, others: &[&str]) -> Problem {
+    let names: Vec<_> = Config::KEYS.iter().map(|key| key.name).chain(others.iter().copied()).collect();
+    let list = format!("the keys are `{}`", names.join("`, `"));
+    let help = match nearest(name, names) {
+        Some(near) => format!("did you mean `{near}`? {list}"),
+        None => list,
+    };
+    Problem::new(format!("`{name}` is no configuration key")).help(help)
+}
+
+/// A value as its type reads it.
+fn choice<T: DeserializeOwned>(value: Value) -> Option<T> {
+    value.try_into().ok()
+}
+
+/// Whether `name` can name a type.
+fn is_identifier(name: &str) -> bool {
+    let mut letters = name.chars();
+    letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+        && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+        && name != "_"
+}
+
+/// A value for a message: as it was written where that is short.
+fn show(value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("{text:?}"),
+        Value::Integer(number) => number.to_string(),
+        Value::Float(number) => format!("{number:?}"),
+        Value::Boolean(flag) => flag.to_string(),
+        Value::Datetime(time) => time.to_string(),
+        Value::Array(_) => "an array".to_owned(),
+        Value::Table(_) => "a table".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Optimize;
+
+    #[test]
+    fn set_cases() {
+        for (key, value, expect) in [
+            ("optimize", Value::from("size"), Ok(())),
+            ("ram_limit", Value::from(32_768), Ok(())),
+            ("name", Value::from("Kws"), Ok(())),
+            (
+                "optimize",
+                Value::from("fast"),
+                Err("`optimize` is one of \"speed\", \"size\"; found \"fast\""),
+            ),
+            ("optimize", Value::from(true), Err("`optimize` is one of \"speed\", \"size\"; found true")),
+            ("ram_limit", Value::from(-1), Err("`ram_limit` is a number of bytes; found -1")),
+            ("ram_limit", Value::from("1"), Err("`ram_limit` is a number of bytes; found \"1\"")),
+            (
+                "inputs",
+                Value::Array(Vec::new()),
+                Err("`inputs` is one of \"workspace\", \"caller\"; found an array"),
+            ),
+            ("name", Value::from("3d"), Err("`name` is a name of a Rust type; found \"3d\"")),
+        ] {
+            let result = Config::default().set(key, value).map_err(|problem| problem.message);
+            assert_eq!(result, expect.map_err(str::to_owned), "{key}");
+        }
+        let mut config = Config::default();
+        config.set("optimize", "size".into()).unwrap();
+        assert_eq!(config, Config { optimize: Optimize::Size, ..Config::default() });
+    }
+
+    #[test]
+    fn an_unknown_key_gets_the_nearest_and_the_list() {
+        let problem = Config::default().set("ram_limits", 1.into()).unwrap_err();
+        assert_eq!(
+            problem.to_string(),
+            "`ram_limits` is no configuration key\n  = help: did you mean `ram_limit`? the keys are `name`, \
+             `optimize`, `rounding`, `inputs`, `outputs`, `ram_limit`, `flash_limit`"
+        );
+        let problem = Config::default().set("colour", 1.into()).unwrap_err();
+        assert!(problem.help.unwrap().starts_with("the keys are"));
+    }
+
+    /// The table says of each key exactly the values that it takes.
+    #[test]
+    fn documented_values_can_be_set() {
+        for key in Config::KEYS {
+            let Some(values) = key.values.strip_prefix("one of ") else { continue };
+            for value in values.split(", ") {
+                let value = value.trim_matches('"');
+                Config::default().set(key.name, value.into()).unwrap();
+            }
+            let default = key.default.trim_matches('"');
+            let mut config = Config::default();
+            config.set(key.name, default.into()).unwrap();
+            assert_eq!(config, Config::default(), "the default of `{}`", key.name);
+        }
+    }
+}
