@@ -22,7 +22,11 @@ pub(super) fn pack(model: &Model<'_>, limits: &Limits) -> Result<Packing, PlanEr
     for index in 0..model.limits.len() {
         pools.push(improve(model, &mut layout, PoolId(index), &mut nodes));
     }
-    Ok(Packing { layout, pools, nodes: limits.nodes - nodes })
+    Ok(Packing {
+        layout,
+        pools,
+        nodes: limits.nodes - nodes,
+    })
 }
 
 /// The smallest of the greedy layouts.
@@ -31,7 +35,9 @@ fn best_greedy(model: &Model<'_>) -> Result<Layout, PlanError> {
     for order in &Order::ALL[1..] {
         let layout = greedy::place_in_order(model, &order.items(model));
         let total = |layout: &Result<Layout, PlanError>| {
-            layout.as_ref().map_or(i64::MAX, |layout| layout.total(model))
+            layout
+                .as_ref()
+                .map_or(i64::MAX, |layout| layout.total(model))
         };
         if total(&layout) < total(&best) {
             best = layout;
@@ -54,7 +60,11 @@ fn improve(model: &Model<'_>, layout: &mut Layout, pool: PoolId, nodes: &mut u64
             }
         });
     }
-    PoolPlan { size: size as usize, lower_bound: lower_bound as usize, proved: size == lower_bound }
+    PoolPlan {
+        size: size as usize,
+        lower_bound: lower_bound as usize,
+        proved: size == lower_bound,
+    }
 }
 
 /// Brings `size` down and `lower_bound` up until they meet or the nodes end.
@@ -67,7 +77,11 @@ fn bisect(
 ) {
     let mut open = *lower_bound;
     while open < *size && *nodes > 0 {
-        let capacity = if open == *lower_bound { open } else { open + (*size - open) / 2 };
+        let capacity = if open == *lower_bound {
+            open
+        } else {
+            open + (*size - open) / 2 / instance.unit * instance.unit
+        };
         let mut share = (*nodes / 4).max(1_000).min(*nodes);
         let given = share;
         let answer = search::search(instance, capacity, &mut share);
@@ -78,7 +92,7 @@ fn bisect(
                 keep(&offsets);
             }
             Answer::Impossible => {
-                *lower_bound = capacity + 1;
+                *lower_bound = capacity + instance.unit;
                 open = *lower_bound;
             }
             Answer::Unknown => open = capacity + 1,

@@ -19,6 +19,14 @@ pub(super) struct Edge {
     pub(super) gap: Gap,
 }
 
+/// An item's place in a section.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seat {
+    pub(super) item: usize,
+    /// The position of the section in the item's `life`.
+    pub(super) entry: usize,
+}
+
 /// Two items that may share bytes although both are in a section.
 #[derive(Clone, Debug)]
 pub(super) struct Saving {
@@ -29,8 +37,10 @@ pub(super) struct Saving {
 /// A packing problem for one pool; indices count the items of this pool.
 pub(in super::super) struct Instance {
     /// Bytes of one unit of all other figures.
-    pub(super) unit: i64,
+    pub(in super::super) unit: i64,
     pub(super) extent: Vec<i64>,
+    /// The least extent.
+    pub(super) smallest: i64,
     pub(super) alignment: Vec<i64>,
     pub(super) fixed: Vec<Option<i64>>,
     /// Of each item: all conflicts.
@@ -43,7 +53,7 @@ pub(in super::super) struct Instance {
     /// Of each item: pairs that may share bytes.
     pub(super) savings: Vec<Vec<Saving>>,
     /// Of each section: its items.
-    pub(super) sections: Vec<Vec<usize>>,
+    pub(super) sections: Vec<Vec<Seat>>,
     /// Of each section: every item in it starts at a multiple of this.
     pub(super) grain: Vec<i64>,
     /// Items of equal class may be exchanged in every plan.
@@ -58,13 +68,17 @@ impl Instance {
             for (second, &b) in chosen.iter().enumerate().skip(first + 1) {
                 if let Some(gap) = model.gap(a, b) {
                     edges[first].push(Edge { item: second, gap });
-                    edges[second].push(Edge { item: first, gap: gap.flipped() });
+                    edges[second].push(Edge {
+                        item: first,
+                        gap: gap.flipped(),
+                    });
                 }
             }
         }
         let items = || chosen.iter().map(|&index| &model.items[index]);
         let mut instance = Self {
             unit: 1,
+            smallest: 0,
             extent: items().map(|item| item.extent).collect(),
             alignment: items().map(|item| item.alignment).collect(),
             fixed: items().map(|item| item.fixed).collect(),
@@ -76,30 +90,45 @@ impl Instance {
             grain: Vec::new(),
             class: Vec::new(),
         };
-        let local: BTreeMap<usize, usize> =
-            chosen.iter().enumerate().map(|(local, &index)| (index, local)).collect();
+        let local: BTreeMap<usize, usize> = chosen
+            .iter()
+            .enumerate()
+            .map(|(local, &index)| (index, local))
+            .collect();
         for section in sections {
             instance.add_section(model, section, &local);
         }
         instance.divide();
+        instance.smallest = instance.extent.iter().copied().min().unwrap_or(0);
         instance.loose = instance.loose_edges();
         instance.class = instance.classes();
         instance
     }
 
-    fn add_section(&mut self, model: &Model<'_>, section: &Section, local: &BTreeMap<usize, usize>) {
+    fn add_section(
+        &mut self,
+        model: &Model<'_>,
+        section: &Section,
+        local: &BTreeMap<usize, usize>,
+    ) {
         let number = self.sections.len();
         self.grain.push(section.grain);
-        self.sections.push(section.items.iter().map(|(index, _)| local[index]).collect());
+        let mut seats = Vec::with_capacity(section.items.len());
         for &(index, weight) in &section.items {
-            self.life[local[&index]].push((number, bounds::rounded(weight, section.grain)));
+            let item = local[&index];
+            seats.push(Seat { item, entry: self.life[item].len() });
+            self.life[item].push((number, bounds::rounded(weight, section.grain)));
         }
+        self.sections.push(seats);
         for (first, second, saving) in section.savings(model) {
             let (first, second) = (local[&first], local[&second]);
             for (a, b) in [(first, second), (second, first)] {
                 match self.savings[a].iter_mut().find(|known| known.item == b) {
                     Some(known) => known.sections.push((number, saving)),
-                    None => self.savings[a].push(Saving { item: b, sections: vec![(number, saving)] }),
+                    None => self.savings[a].push(Saving {
+                        item: b,
+                        sections: vec![(number, saving)],
+                    }),
                 }
             }
         }
@@ -107,7 +136,11 @@ impl Instance {
 
     /// Divides all figures by their greatest common divisor.
     fn divide(&mut self) {
-        let unit = self.figures().into_iter().fold(0, |divisor, figure| gcd(divisor, *figure)).max(1);
+        let unit = self
+            .figures()
+            .into_iter()
+            .fold(0, |divisor, figure| gcd(divisor, *figure))
+            .max(1);
         for figure in self.figures() {
             *figure /= unit;
         }
@@ -123,37 +156,60 @@ impl Instance {
         figures.extend(self.extent.iter_mut());
         figures.extend(self.fixed.iter_mut().flatten());
         figures.extend(
-            self.edges.iter_mut().flatten().flat_map(|edge| [&mut edge.gap.below, &mut edge.gap.above]),
+            self.edges
+                .iter_mut()
+                .flatten()
+                .flat_map(|edge| [&mut edge.gap.below, &mut edge.gap.above]),
         );
         figures.extend(self.life.iter_mut().flatten().map(|(_, weight)| weight));
         let savings = self.savings.iter_mut().flatten();
-        figures.extend(savings.flat_map(|saving| saving.sections.iter_mut().map(|(_, bytes)| bytes)));
+        figures
+            .extend(savings.flat_map(|saving| saving.sections.iter_mut().map(|(_, bytes)| bytes)));
         figures
     }
 
     fn loose_edges(&self) -> Vec<Vec<Edge>> {
         let loose = |edge: &&Edge| edge.gap.below <= 0 || self.fixed[edge.item].is_some();
-        self.edges.iter().map(|edges| edges.iter().filter(loose).copied().collect()).collect()
+        self.edges
+            .iter()
+            .map(|edges| edges.iter().filter(loose).copied().collect())
+            .collect()
     }
 
     /// Numbers the sets of items that differ in nothing.
     fn classes(&self) -> Vec<usize> {
         let mut known = BTreeMap::new();
         let class = |item: usize| {
-            let plain = self.edges[item]
-                .iter()
-                .all(|edge| edge.gap == Gap { below: self.extent[item], above: self.extent[edge.item] });
+            let plain = self.edges[item].iter().all(|edge| {
+                edge.gap
+                    == Gap {
+                        below: self.extent[item],
+                        above: self.extent[edge.item],
+                    }
+            });
             let own = if plain { None } else { Some(item) };
             let next = known.len();
-            *known.entry((own, self.extent[item], self.alignment[item], &self.life[item])).or_insert(next)
+            *known
+                .entry((
+                    own,
+                    self.extent[item],
+                    self.alignment[item],
+                    &self.life[item],
+                ))
+                .or_insert(next)
         };
         (0..self.extent.len()).map(class).collect()
     }
 
     /// The end, in bytes, of the highest item.
     pub(in super::super) fn height(&self, offsets: &[i64]) -> i64 {
-        let ends = offsets.iter().zip(&self.extent).filter(|&(_, &extent)| extent > 0);
-        ends.map(|(&offset, &extent)| offset + extent * self.unit).max().unwrap_or(0)
+        let ends = offsets
+            .iter()
+            .zip(&self.extent)
+            .filter(|&(_, &extent)| extent > 0);
+        ends.map(|(&offset, &extent)| offset + extent * self.unit)
+            .max()
+            .unwrap_or(0)
     }
 
     /// The least aligned offset from `from` up.

@@ -1,7 +1,7 @@
 //! The partial packing: placed items, lowest offsets of the others, and the
 //! trail by which both are taken back.
 
-use super::instance::Instance;
+use super::instance::{Instance, Seat};
 
 /// The state of the search, with the means to undo every change.
 pub(super) struct State<'a> {
@@ -15,6 +15,12 @@ pub(super) struct State<'a> {
     pub(super) floor: Vec<i64>,
     /// Of each section: bytes that its items not yet placed need.
     pub(super) open: Vec<i64>,
+    /// Of each section: its items, those not yet placed first.
+    seats: Vec<Vec<Seat>>,
+    /// Of each section: how many of its items are not yet placed.
+    left: Vec<usize>,
+    /// Of each item and each entry of its life: where in `seats` it is.
+    seat_of: Vec<Vec<usize>>,
     /// Of each section: how often it has failed, fading.
     pub(super) failures: Vec<f64>,
     trail: Vec<Change>,
@@ -43,6 +49,9 @@ impl<'a> State<'a> {
             low: vec![0; items],
             floor: vec![0; sections],
             open: vec![0; sections],
+            seats: Vec::new(),
+            left: Vec::new(),
+            seat_of: Vec::new(),
             failures: vec![0.0; sections],
             trail: Vec::new(),
             stale: Vec::new(),
@@ -57,11 +66,22 @@ impl<'a> State<'a> {
         self.open.fill(0);
         self.stale.clear();
         self.is_stale.fill(false);
+        self.seats = self.instance.sections.clone();
+        self.left = self.seats.iter().map(Vec::len).collect();
+        self.seat_of = self.instance.life.iter().map(|life| vec![0; life.len()]).collect();
+        for seats in &self.seats {
+            for (position, seat) in seats.iter().enumerate() {
+                self.seat_of[seat.item][seat.entry] = position;
+            }
+        }
         self.placed.fill(true);
         self.low.fill(0);
         for (item, &fixed) in self.instance.fixed.iter().enumerate() {
             match fixed {
-                Some(offset) => self.low[item] = offset,
+                Some(offset) => {
+                    self.low[item] = offset;
+                    self.leave(item);
+                }
                 None => {
                     self.shift_open(item, 1);
                     self.placed[item] = false;
@@ -93,6 +113,10 @@ impl<'a> State<'a> {
                 Some(Change::Placed { item }) => {
                     self.shift_open(item, 1);
                     self.placed[item] = false;
+                    // The last to leave sits right behind those left.
+                    for &(section, _) in &self.instance.life[item] {
+                        self.left[section] += 1;
+                    }
                 }
                 None => {}
             }
@@ -103,6 +127,7 @@ impl<'a> State<'a> {
     pub(super) fn place(&mut self, item: usize) -> Result<(), DeadEnd> {
         self.placed[item] = true;
         self.shift_open(item, -1);
+        self.leave(item);
         self.trail.push(Change::Placed { item });
         self.mark_stale(item);
         let instance = self.instance;
@@ -113,7 +138,11 @@ impl<'a> State<'a> {
             // No item not yet placed lies lower. It may start where this one
             // does, or a little above, only if its gap says so.
             let start_together = edge.gap.above <= 0;
-            let least = if start_together { self.low[edge.item] } else { self.low[item] + edge.gap.below };
+            let least = if start_together {
+                self.low[edge.item]
+            } else {
+                self.low[item] + edge.gap.below
+            };
             self.raise(edge.item, least)?;
         }
         self.settle()
@@ -127,7 +156,10 @@ impl<'a> State<'a> {
         let mut moved = !instance.loose[item].is_empty();
         while moved {
             moved = false;
-            for edge in instance.loose[item].iter().filter(|edge| self.placed[edge.item]) {
+            for edge in instance.loose[item]
+                .iter()
+                .filter(|edge| self.placed[edge.item])
+            {
                 let other = self.low[edge.item];
                 if other < offset + edge.gap.below && offset < other + edge.gap.above {
                     offset = instance.align(item, other + edge.gap.above);
@@ -140,7 +172,10 @@ impl<'a> State<'a> {
             return Err(DeadEnd);
         }
         if offset > self.low[item] {
-            self.trail.push(Change::Low { item, before: self.low[item] });
+            self.trail.push(Change::Low {
+                item,
+                before: self.low[item],
+            });
             self.low[item] = offset;
             self.mark_stale(item);
         }
@@ -156,13 +191,14 @@ impl<'a> State<'a> {
             if result.is_err() {
                 continue;
             }
-            let items = self.instance.sections[section].iter();
-            let Some(floor) = items.filter(|&&item| !self.placed[item]).map(|&item| self.low[item]).min()
-            else {
+            let Some(floor) = self.unplaced(section).map(|item| self.low[item]).min() else {
                 continue;
             };
             if floor != self.floor[section] {
-                self.trail.push(Change::Floor { section, before: self.floor[section] });
+                self.trail.push(Change::Floor {
+                    section,
+                    before: self.floor[section],
+                });
                 self.floor[section] = floor;
             }
             if self.slack(section) < 0 {
@@ -171,6 +207,23 @@ impl<'a> State<'a> {
             }
         }
         result
+    }
+
+    /// Items of a section that are not yet placed.
+    pub(super) fn unplaced(&self, section: usize) -> impl Iterator<Item = usize> {
+        self.seats[section][..self.left[section]].iter().map(|seat| seat.item)
+    }
+
+    /// Moves an item behind the items not yet placed, in each of its sections.
+    fn leave(&mut self, item: usize) {
+        for (entry, &(section, _)) in self.instance.life[item].iter().enumerate() {
+            self.left[section] -= 1;
+            let (seat, last) = (self.seat_of[item][entry], self.left[section]);
+            let other = self.seats[section][last];
+            self.seats[section].swap(seat, last);
+            self.seat_of[other.item][other.entry] = seat;
+            self.seat_of[item][entry] = last;
+        }
     }
 
     /// Bytes to spare in a section.
@@ -205,7 +258,10 @@ impl<'a> State<'a> {
         for &(section, bytes) in &self.instance.life[item] {
             self.open[section] += sign * bytes;
         }
-        for saving in self.instance.savings[item].iter().filter(|saving| !self.placed[saving.item]) {
+        for saving in self.instance.savings[item]
+            .iter()
+            .filter(|saving| !self.placed[saving.item])
+        {
             for &(section, bytes) in &saving.sections {
                 self.open[section] -= sign * bytes;
             }

@@ -57,6 +57,7 @@ struct Node {
 struct Scratch {
     seen_items: Vec<bool>,
     seen_sections: Vec<bool>,
+    candidates: Vec<Option<u32>>,
 }
 
 impl<'a> Tree<'a> {
@@ -64,8 +65,14 @@ impl<'a> Tree<'a> {
         let scratch = Scratch {
             seen_items: vec![false; instance.extent.len()],
             seen_sections: vec![false; instance.sections.len()],
+            candidates: vec![None; instance.sections.len()],
         };
-        Self { state: State::new(instance, capacity), failed: HashSet::new(), random: Random::new(), scratch }
+        Self {
+            state: State::new(instance, capacity),
+            failed: HashSet::new(),
+            random: Random::new(),
+            scratch,
+        }
     }
 
     /// Of each item: its offset, once a packing is found.
@@ -133,8 +140,10 @@ impl<'a> Tree<'a> {
         }
         let section = self.choose_section(&component, strategy)?;
         let candidates = self.candidates(section);
-        let mut children: Vec<(i64, usize)> =
-            candidates.iter().map(|&item| (self.rank(item, strategy), item)).collect();
+        let mut children: Vec<(i64, usize)> = candidates
+            .iter()
+            .map(|&item| (self.rank(item, strategy), item))
+            .collect();
         // The next child is taken from the end.
         children.sort_unstable_by_key(|&(rank, item)| (rank, Reverse(item)));
         let mut children: Vec<usize> = children.into_iter().map(|(_, item)| item).collect();
@@ -144,7 +153,14 @@ impl<'a> Tree<'a> {
         children.retain(|&item| kept.insert(class[item]));
         children.reverse();
         let mark = self.state.mark();
-        Some(Node { component, key, mark, children, lifted: Some(candidates), pending: Vec::new() })
+        Some(Node {
+            component,
+            key,
+            mark,
+            children,
+            lifted: Some(candidates),
+            pending: Vec::new(),
+        })
     }
 
     /// Moves on to the next child of a node that is not a dead end at once.
@@ -172,9 +188,15 @@ impl<'a> Tree<'a> {
         let instance = state.instance;
         let support = |state: &State<'_>, item: usize| {
             let low = state.low[item];
-            let loose = instance.loose[item].iter().filter(|edge| state.placed[edge.item]);
-            let open = instance.edges[item].iter().filter(|edge| !state.placed[edge.item]);
-            let carried = loose.chain(open).map(|edge| state.low[edge.item] + edge.gap.above);
+            let loose = instance.loose[item]
+                .iter()
+                .filter(|edge| state.placed[edge.item]);
+            let open = instance.edges[item]
+                .iter()
+                .filter(|edge| !state.placed[edge.item]);
+            let carried = loose
+                .chain(open)
+                .map(|edge| state.low[edge.item] + edge.gap.above);
             carried.filter(|&offset| offset > low).min()
         };
         let mut lifts = Vec::with_capacity(items.len());
@@ -196,7 +218,9 @@ impl<'a> Tree<'a> {
             ItemRank::Size => size.saturating_mul(1_000).saturating_add(life),
             ItemRank::Conflicts => {
                 let conflicts = instance.edges[item].len() as i64;
-                conflicts.saturating_mul(1_000_000).saturating_add(life.saturating_mul(size) / 100)
+                conflicts
+                    .saturating_mul(1_000_000)
+                    .saturating_add(life.saturating_mul(size) / 100)
             }
         };
         if strategy.noise == 0 {
@@ -209,46 +233,58 @@ impl<'a> Tree<'a> {
     /// Items not yet placed that can lie at the floor of a section.
     fn candidates(&self, section: usize) -> Vec<usize> {
         let state = &self.state;
-        let at_floor = |&&item: &&usize| !state.placed[item] && state.low[item] == state.floor[section];
-        state.instance.sections[section].iter().filter(at_floor).copied().collect()
+        state.unplaced(section).filter(|&item| state.low[item] == state.floor[section]).collect()
     }
 
     /// The section to branch at: one whose candidates have no lower neighbour.
-    fn choose_section(&self, component: &Component, strategy: &Strategy) -> Option<usize> {
-        let state = &self.state;
-        let grounded = |item: usize| {
-            state.instance.life[item].iter().all(|&(section, _)| state.floor[section] == state.low[item])
-        };
+    fn choose_section(&mut self, component: &Component, strategy: &Strategy) -> Option<usize> {
+        self.count_candidates(component);
         let mut best: Option<(f64, usize)> = None;
         for &section in &component.sections {
-            let mut children = 0_u32;
-            let mut all_grounded = true;
-            for &item in &state.instance.sections[section] {
-                if !state.placed[item] && state.low[item] == state.floor[section] {
-                    children += 1;
-                    all_grounded = all_grounded && grounded(item);
+            if let Some(candidates) = self.scratch.candidates[section] {
+                let rank = self.section_rank(section, candidates, strategy);
+                if best.is_none_or(|(least, _)| rank < least) {
+                    best = Some((rank, section));
                 }
-            }
-            if !all_grounded {
-                continue;
-            }
-            let slack = state.slack(section);
-            let branches = f64::from(children + u32::from(slack > 0));
-            let weight = state.failures[section] + 1.0;
-            let level = state.floor[section] as f64;
-            let slack = (slack as f64).min(900_000.0);
-            let rank = match strategy.sections {
-                SectionRank::Children => branches * 1e6 + slack,
-                SectionRank::Level => level * 1e8 + branches * 1e6 + slack,
-                SectionRank::Slack => slack * 1e3 + branches,
-                SectionRank::Failures => branches / weight,
-                SectionRank::FailuresSquared => branches / (weight * weight),
-            };
-            if best.is_none_or(|(least, _)| rank < least) {
-                best = Some((rank, section));
             }
         }
         best.map(|(_, section)| section)
+    }
+
+    /// Counts the candidates of each section; `None` where one of them has a
+    /// lower neighbour.
+    fn count_candidates(&mut self, component: &Component) {
+        let (state, counts) = (&self.state, &mut self.scratch.candidates);
+        for &section in &component.sections {
+            counts[section] = Some(0);
+        }
+        for &item in &component.items {
+            let life = &state.instance.life[item];
+            let grounded = life.iter().all(|&(section, _)| state.floor[section] == state.low[item]);
+            for &(section, _) in life {
+                if grounded {
+                    counts[section] = counts[section].map(|count| count + 1);
+                } else if state.floor[section] == state.low[item] {
+                    counts[section] = None;
+                }
+            }
+        }
+    }
+
+    fn section_rank(&self, section: usize, candidates: u32, strategy: &Strategy) -> f64 {
+        let state = &self.state;
+        let slack = state.slack(section);
+        let children = f64::from(candidates + u32::from(slack >= state.instance.smallest));
+        let weight = state.failures[section] + 1.0;
+        let level = state.floor[section] as f64;
+        let slack = (slack as f64).min(900_000.0);
+        match strategy.sections {
+            SectionRank::Children => children * 1e6 + slack,
+            SectionRank::Level => level * 1e8 + children * 1e6 + slack,
+            SectionRank::Slack => slack * 1e3 + children,
+            SectionRank::Failures => children / weight,
+            SectionRank::FailuresSquared => children / (weight * weight),
+        }
     }
 
     /// Divides the items not yet placed into parts that share no section, the
@@ -261,7 +297,10 @@ impl<'a> Tree<'a> {
                 continue;
             }
             self.scratch.seen_items[first] = true;
-            let mut component = Component { items: vec![first], sections: Vec::new() };
+            let mut component = Component {
+                items: vec![first],
+                sections: Vec::new(),
+            };
             let mut next = 0;
             while let Some(&item) = component.items.get(next) {
                 next += 1;
@@ -270,9 +309,8 @@ impl<'a> Tree<'a> {
                         continue;
                     }
                     component.sections.push(section);
-                    for &other in &state.instance.sections[section] {
-                        if !state.placed[other]
-                            && !std::mem::replace(&mut self.scratch.seen_items[other], true)
+                    for other in state.unplaced(section) {
+                        if !std::mem::replace(&mut self.scratch.seen_items[other], true)
                         {
                             component.items.push(other);
                         }
@@ -291,7 +329,8 @@ impl<'a> Tree<'a> {
             component.items.sort_unstable();
             component.sections.sort_unstable();
         }
-        components.sort_by_key(|component| Reverse((component.sections.len(), component.items.len())));
+        components
+            .sort_by_key(|component| Reverse((component.sections.len(), component.items.len())));
         components
     }
 
@@ -301,7 +340,10 @@ impl<'a> Tree<'a> {
         let mut key = 0_u128;
         for &item in &component.items {
             let mut hash = mixed(item as u64, state.low[item] as u64);
-            for edge in state.instance.loose[item].iter().filter(|edge| state.placed[edge.item]) {
+            for edge in state.instance.loose[item]
+                .iter()
+                .filter(|edge| state.placed[edge.item])
+            {
                 if state.low[edge.item] + edge.gap.above > state.low[item] {
                     hash ^= mixed(edge.item as u64, !(state.low[edge.item] as u64));
                 }
