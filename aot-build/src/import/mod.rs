@@ -4,6 +4,8 @@
 //! and which remembers them, and gives a graph or all problems of the file.
 
 mod source;
+#[cfg(feature = "tflite")]
+mod tflite;
 
 pub use source::Source;
 
@@ -40,7 +42,11 @@ pub fn import(path: &Path) -> Result<Imported, Error> {
 fn read(source: &mut Source) -> Result<(Graph, Vec<u8>), Vec<Problem>> {
     let bytes = source.model().map_err(|problem| vec![problem])?;
     let extension = source.path().extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-    let graph: Graph = Err(vec![unknown_format(extension)])?;
+    let graph = match extension {
+        #[cfg(feature = "tflite")]
+        "tflite" => tflite::read(&bytes, source.name())?,
+        _ => return Err(vec![unknown_format(extension)]),
+    };
     Ok((graph, bytes))
 }
 

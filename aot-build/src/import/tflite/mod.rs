@@ -1,0 +1,349 @@
+//! TensorFlow Lite (LiteRT) files: `.tflite`.
+//!
+//! The file is untrusted: it is read through [`flatbuffer`], which checks every
+//! access; [`structure`] checks how its parts refer to each other; and the graph's
+//! builder computes every shape again.
+
+mod flatbuffer;
+mod names;
+mod node;
+mod operators;
+mod schema;
+mod structure;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use aot_rt::DType;
+
+use crate::error::{Location, OpError, Problem};
+use crate::graph::{
+    Data, Graph, GraphBuilder, NodeDeclaration, OutputDeclaration, Quantization, Shape, TensorId, TensorType,
+};
+use flatbuffer::File;
+use node::Node;
+use operators::Known;
+use schema::{Model, Operator, Tensor};
+use structure::{Checked, counted, listed, location};
+
+/// Most problems that are reported; a damaged file can have any number.
+const MAX_PROBLEMS: usize = 64;
+
+/// Reads a file into a graph called `name`.
+///
+/// # Errors
+///
+/// All problems of the file.
+pub(super) fn read(bytes: &[u8], name: String) -> Result<Graph, Vec<Problem>> {
+    let file = File::new(bytes);
+    let model = Model::read(&file).map_err(|problem| vec![problem])?;
+    let Checked { operators, unsupported, problems } = structure::check(&model);
+    if !problems.is_empty() {
+        return Err(limited(unsupported.into_iter().chain(problems).collect()));
+    }
+    let mut importer = Importer {
+        model: &model,
+        graph: GraphBuilder::new(name),
+        values: vec![Value::Unread; model.tensors.len()],
+        data: vec![None; model.buffers.len()],
+        unsupported_types: BTreeMap::new(),
+    };
+    if let Some(problem) = unsupported {
+        importer.graph.problem(problem);
+    }
+    importer.inputs();
+    for (index, known) in operators.into_iter().enumerate() {
+        if let (Some(known), Some(operator)) = (known, model.operators.get(index)) {
+            importer.node(index, operator, known);
+        }
+    }
+    importer.finish().map_err(limited)
+}
+
+fn limited(mut problems: Vec<Problem>) -> Vec<Problem> {
+    if problems.len() > MAX_PROBLEMS {
+        let more = problems.len() - MAX_PROBLEMS;
+        problems.truncate(MAX_PROBLEMS);
+        problems.push(Problem::new(format!("and {more} more problems")));
+    }
+    problems
+}
+
+/// What has become of a tensor of the file.
+#[derive(Clone, Copy, Debug)]
+enum Value {
+    Unread,
+    Ready(TensorId),
+    /// Its problem has been reported.
+    Refused,
+}
+
+struct Importer<'m> {
+    model: &'m Model<'m>,
+    graph: GraphBuilder,
+    /// For each tensor of the file.
+    values: Vec<Value>,
+    /// For each buffer, its bytes once they are used: tensors may share them.
+    data: Vec<Option<Data>>,
+    /// Tensors of each type that is not supported.
+    unsupported_types: BTreeMap<String, Vec<usize>>,
+}
+
+impl<'m> Importer<'m> {
+    fn inputs(&mut self) {
+        for index in self.model.inputs.iter().filter_map(|index| usize::try_from(*index).ok()) {
+            let Some(tensor) = self.model.tensors.get(index) else { continue };
+            let Some(ty) = self.ty(index) else { continue };
+            if let Err(error) = closed(tensor) {
+                self.graph.problem(Problem::from(error).at(self.tensor_location(index)));
+            }
+            let id = self.graph.input(self.name(index), ty);
+            self.set(index, Value::Ready(id));
+        }
+    }
+
+    fn node(&mut self, index: usize, operator: &'m Operator<'m>, known: &'static Known) {
+        match self.operands(operator, known) {
+            Ok(Some((ids, types))) => {
+                if let Err(error) = self.map(index, operator, known, ids, types) {
+                    self.graph.problem(Problem::from(error).at(location(self.model, index)));
+                }
+            }
+            // An operand's problem has been reported.
+            Ok(None) => {}
+            Err(error) => self.graph.problem(Problem::from(error).at(location(self.model, index))),
+        }
+    }
+
+    /// The operands that the graph has; `None` where one has been refused.
+    #[expect(clippy::type_complexity, reason = "two lists of the same length")]
+    fn operands(
+        &mut self,
+        operator: &Operator<'_>,
+        known: &Known,
+    ) -> Result<Option<(Vec<Option<TensorId>>, Vec<Option<TensorType>>)>, OpError> {
+        let ([least, most], found) = (known.operands, operator.inputs.len());
+        if found < least || found > most {
+            let expected = if least == most { least.to_string() } else { format!("{least} to {most}") };
+            return Err(format!("{found} operands, expected {expected}").into());
+        }
+        if operator.outputs.len() != 1 {
+            return Err(format!("{} results, expected 1", operator.outputs.len()).into());
+        }
+        let in_graph = known.types.first().map_or(0, |row| row.len() - 1);
+        let (mut ids, mut types) = (Vec::new(), Vec::new());
+        let mut refused = false;
+        for (i, index) in operator.inputs.iter().take(in_graph).enumerate() {
+            if *index == -1 {
+                if i < least {
+                    return Err(format!("operand {i} is left out").into());
+                }
+                ids.push(None);
+                types.push(None);
+                continue;
+            }
+            match usize::try_from(*index).ok().and_then(|index| self.value(index)) {
+                Some(id) => {
+                    ids.push(Some(id));
+                    types.push(Some(self.graph.tensor(id).ty.clone()));
+                }
+                None => refused = true,
+            }
+        }
+        Ok((!refused).then_some((ids, types)))
+    }
+
+    fn map(
+        &mut self,
+        index: usize,
+        operator: &'m Operator<'m>,
+        known: &'static Known,
+        inputs: Vec<Option<TensorId>>,
+        operands: Vec<Option<TensorType>>,
+    ) -> Result<(), OpError> {
+        let output =
+            operator.outputs.first().and_then(|index| usize::try_from(*index).ok()).unwrap_or_default();
+        let Some(result) = self.ty(output) else { return Ok(()) };
+        check_types(known, &operands, result.dtype)?;
+        let node = Node { model: self.model, operator, operands, result: &result };
+        let op = (known.map)(&node)?;
+        let name = self.name(output);
+        let outputs = vec![OutputDeclaration { name: name.clone(), ty: Some(result) }];
+        for id in self.graph.node(NodeDeclaration { name, index, op, inputs, outputs }) {
+            self.set(output, id.map_or(Value::Refused, Value::Ready));
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Graph, Vec<Problem>> {
+        if !self.unsupported_types.is_empty() {
+            let model = self.model;
+            let item = |(ty, tensors): (&String, &Vec<usize>)| {
+                let count = counted(tensors.len(), "tensor");
+                format!("{ty} ({count}: {})", listed(tensors, |tensor| model.describe(tensor)))
+            };
+            let count = counted(self.unsupported_types.len(), "element type");
+            let verb = if self.unsupported_types.len() == 1 { "is" } else { "are" };
+            let problem = Problem::new(format!("{count} {verb} not supported"))
+                .items(self.unsupported_types.iter().map(item).collect())
+                .help("convert the model with float32 or int8 activations and weights");
+            self.graph.problem(problem);
+        }
+        let indices = self.model.outputs.iter().filter_map(|index| usize::try_from(*index).ok());
+        // An output that has been refused left a problem behind.
+        let outputs: Vec<_> = indices.filter_map(|index| self.value(index)).collect();
+        if outputs.is_empty() { Err(self.graph.into_problems()) } else { self.graph.finish(outputs) }
+    }
+
+    /// The graph's tensor for one of the file, constants being added when they are
+    /// first used; `None` where it has been refused.
+    fn value(&mut self, index: usize) -> Option<TensorId> {
+        match self.values.get(index)? {
+            Value::Ready(id) => return Some(*id),
+            Value::Refused => return None,
+            Value::Unread => {}
+        }
+        let ty = self.ty(index)?;
+        let id = match self.constant(self.model.tensors.get(index)?) {
+            Ok(Some(data)) => self.graph.constant(self.name(index), ty, data),
+            // The operator that writes it has been refused: its declared type lets the
+            // rest of the model be looked at.
+            Ok(None) => self.graph.stand_in(self.name(index), ty),
+            Err(problem) => {
+                self.graph.problem(problem.at(self.tensor_location(index)));
+                self.set(index, Value::Refused);
+                return None;
+            }
+        };
+        self.set(index, Value::Ready(id));
+        Some(id)
+    }
+
+    fn constant(&mut self, tensor: &Tensor<'_>) -> Result<Option<Data>, Problem> {
+        let Some(bytes) = self.model.buffer(tensor.buffer)? else { return Ok(None) };
+        let slot = usize::try_from(tensor.buffer).ok().and_then(|buffer| self.data.get_mut(buffer));
+        if let Some(Some(data)) = &slot {
+            return Ok(Some(data.clone()));
+        }
+        self.model.file.charge(0, bytes.len())?;
+        let data = Data::from_bytes(bytes);
+        if let Some(slot) = slot {
+            *slot = Some(data.clone());
+        }
+        Ok(Some(data))
+    }
+
+    /// The type of a tensor; `None` where it has a problem, which is reported.
+    fn ty(&mut self, index: usize) -> Option<TensorType> {
+        let tensor = self.model.tensors.get(index)?;
+        let Some(dtype) = dtype(tensor.ty) else {
+            self.unsupported_types.entry(names::type_name(tensor.ty)).or_default().push(index);
+            self.set(index, Value::Refused);
+            return None;
+        };
+        match tensor_type(tensor, dtype) {
+            Ok(ty) => Some(ty),
+            Err(error) => {
+                self.graph.problem(Problem::from(error).at(self.tensor_location(index)));
+                self.set(index, Value::Refused);
+                None
+            }
+        }
+    }
+
+    fn set(&mut self, index: usize, value: Value) {
+        if let Some(slot) = self.values.get_mut(index) {
+            *slot = value;
+        }
+    }
+
+    /// Name of a tensor in the graph.
+    fn name(&self, index: usize) -> String {
+        let name = self.model.tensors.get(index).and_then(|tensor| tensor.name.clone());
+        name.unwrap_or_else(|| format!("tensor_{index}"))
+    }
+
+    fn tensor_location(&self, index: usize) -> Location {
+        Location::Tensor(self.name(index))
+    }
+}
+
+/// The element types that are supported.
+fn dtype(code: i8) -> Option<DType> {
+    match code {
+        names::FLOAT32 => Some(DType::F32),
+        names::INT8 => Some(DType::I8),
+        names::INT32 => Some(DType::I32),
+        names::INT64 => Some(DType::I64),
+        _ => None,
+    }
+}
+
+fn tensor_type(tensor: &Tensor<'_>, dtype: DType) -> Result<TensorType, OpError> {
+    if let Some(peculiarity) = tensor.peculiarity()? {
+        return Err(format!("{peculiarity}, which is not supported").into());
+    }
+    let extents = tensor.shape.iter().map(|extent| usize::try_from(*extent)).collect::<Result<Vec<_>, _>>();
+    let extents = extents.map_err(|_| format!("shape {:?} has a negative extent", tensor.shape))?;
+    let shape = Shape::new(extents)?;
+    let quantization = match dtype {
+        DType::F32 => None,
+        DType::I8 | DType::U8 | DType::I16 | DType::I32 | DType::I64 => quantization(tensor, &shape)?,
+    };
+    Ok(TensorType { dtype, shape, quantization })
+}
+
+fn quantization(tensor: &Tensor<'_>, shape: &Shape) -> Result<Option<Quantization>, OpError> {
+    let Some(parameters) = tensor.quantization()? else { return Ok(None) };
+    if parameters.details {
+        return Err("is quantized by another scheme than scales and zero points".into());
+    }
+    if parameters.scales.is_empty() {
+        return Ok(None);
+    }
+    let zero_points = if parameters.zero_points.is_empty() {
+        vec![0; parameters.scales.len()]
+    } else {
+        let zero_points = parameters.zero_points.iter().map(|zero_point| {
+            let out_of_range = || OpError::from(format!("zero point {zero_point} is outside 32 bits"));
+            i32::try_from(*zero_point).map_err(|_| out_of_range())
+        });
+        zero_points.collect::<Result<_, _>>()?
+    };
+    // A bias has one axis, but some converters name that of the weights.
+    let axis = if shape.len() == 1 { Ok(0) } else { usize::try_from(parameters.dimension) };
+    let axis = axis.map_err(|_| format!("quantized_dimension is {}", parameters.dimension))?;
+    Ok(Some(Quantization::per_axis(parameters.scales, zero_points, axis)?))
+}
+
+/// Checks that an input leaves no extent open but the first, the batch, which is 1.
+fn closed(tensor: &Tensor<'_>) -> Result<(), OpError> {
+    let signature = tensor.shape_signature()?;
+    if signature.iter().skip(1).any(|extent| *extent < 0) {
+        return Err(OpError::from(format!("shape {signature:?} is open"))
+            .help("convert the model with fixed input shapes"));
+    }
+    Ok(())
+}
+
+/// Checks that the types are among those that the operator takes.
+fn check_types(known: &Known, operands: &[Option<TensorType>], result: DType) -> Result<(), OpError> {
+    let fits = |row: &&[DType]| {
+        let fits = |(operand, dtype): (&Option<TensorType>, &DType)| {
+            operand.as_ref().is_none_or(|ty| ty.dtype == *dtype)
+        };
+        operands.iter().zip(*row).all(fits) && row.last() == Some(&result)
+    };
+    if known.types.iter().any(fits) {
+        return Ok(());
+    }
+    let found = operands.iter().flatten().map(|ty| ty.dtype.name()).collect::<Vec<_>>().join(", ");
+    let row = |row: &&[DType]| {
+        let names: Vec<_> = row.iter().map(|dtype| dtype.name()).collect();
+        names.split_last().map(|(result, operands)| format!("{} → {result}", operands.join(", ")))
+    };
+    let rows = known.types.iter().filter_map(row).collect::<Vec<_>>().join(" or ");
+    Err(OpError::from(format!("types are {found} → {}, expected {rows}", result.name()))
+        .help("convert the model in float32, or with full integer quantization"))
+}

@@ -1,0 +1,175 @@
+//! What the mapping of an operator reads: its options and its constant operands.
+
+use super::flatbuffer::{Fault, Scalar, Table};
+use super::names;
+use super::schema::{Model, Operator};
+use crate::error::OpError;
+use crate::graph::{Shape, TensorType};
+use crate::ops::{Activation, Padding2d};
+
+/// An operator whose operands have been read.
+#[derive(Debug)]
+pub(super) struct Node<'m> {
+    pub(super) model: &'m Model<'m>,
+    pub(super) operator: &'m Operator<'m>,
+    /// Types of the operands that the graph has, `None` where one is left out.
+    pub(super) operands: Vec<Option<TensorType>>,
+    /// Type of the result as the file declares it.
+    pub(super) result: &'m TensorType,
+}
+
+/// A table of options: its number in the schema's union, and how many fields it has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kind {
+    pub(super) code: u8,
+    pub(super) name: &'static str,
+    pub(super) fields: usize,
+}
+
+/// The options of an operator; all defaults where the file has none.
+#[derive(Debug)]
+pub(super) struct Options<'m> {
+    table: Option<Table<'m>>,
+}
+
+/// The elements of a constant operand.
+#[derive(Debug)]
+pub(super) struct Integers {
+    pub(super) values: Vec<i64>,
+    pub(super) rank: usize,
+}
+
+impl<'m> Node<'m> {
+    /// Shape of an operand that the graph has.
+    pub(super) fn shape(&self, operand: usize) -> Result<&Shape, OpError> {
+        let ty = self.operands.get(operand).and_then(Option::as_ref);
+        ty.map(|ty| &ty.shape).ok_or_else(|| format!("operand {operand} is left out").into())
+    }
+
+    /// The options, which must be there.
+    pub(super) fn options(&self, kind: Kind) -> Result<Options<'m>, OpError> {
+        let options = self.optional_options(kind)?;
+        if options.table.is_none() {
+            return Err(format!("{} are missing", kind.name).into());
+        }
+        Ok(options)
+    }
+
+    /// The options, or defaults.
+    ///
+    /// # Errors
+    ///
+    /// When there are others, or with fields that are not known: what they ask for
+    /// would be left undone.
+    pub(super) fn optional_options(&self, kind: Kind) -> Result<Options<'m>, OpError> {
+        let (code, table) = self.operator.options()?;
+        let Kind { code: expected, name, fields } = kind;
+        match table {
+            None if code == 0 || code == expected => {}
+            Some(table) if code == expected => {
+                if let Some(slot) = table.last_slot().filter(|slot| *slot >= fields) {
+                    return Err(format!("field {slot} of {name} is not known").into());
+                }
+            }
+            _ => return Err(format!("options are of type {code}, expected {name} ({expected})").into()),
+        }
+        Ok(Options { table })
+    }
+
+    /// The elements of a constant operand that the importer itself needs, such as a
+    /// shape; `None` where it is left out.
+    pub(super) fn integers(&self, operand: usize) -> Result<Option<Integers>, OpError> {
+        let index = self.operator.inputs.get(operand).and_then(|index| usize::try_from(*index).ok());
+        let Some(index) = index else { return Ok(None) };
+        let model = self.model;
+        let refuse =
+            |what: String| OpError::from(format!("operand {operand}, {}, {what}", model.describe(index)));
+        let tensor = model.tensors.get(index).ok_or_else(|| refuse("does not exist".into()))?;
+        let size = match tensor.ty {
+            names::INT32 => 4,
+            names::INT64 => 8,
+            ty => return Err(refuse(format!("is {}, expected int32 or int64", names::type_name(ty)))),
+        };
+        let extents = tensor.shape.iter().map(|extent| usize::try_from(*extent).ok());
+        let elements = extents.into_iter().try_fold(1_usize, |product, extent| product.checked_mul(extent?));
+        let bytes = match model.buffer(tensor.buffer).map_err(|problem| refuse(problem.message))? {
+            Some(bytes) => bytes,
+            // Nothing is all that an empty constant has.
+            None if elements == Some(0) => &[],
+            None => {
+                return Err(refuse("is not constant".into()).help(
+                    "all shapes must be known when the model is compiled: convert it with fixed input shapes",
+                ));
+            }
+        };
+        if elements.and_then(|elements| elements.checked_mul(size)) != Some(bytes.len()) {
+            let (shape, found) = (&tensor.shape, bytes.len());
+            return Err(refuse(format!("has shape {shape:?} of {size} bytes each, its data {found} bytes")));
+        }
+        model.file.charge(0, bytes.len())?;
+        let read = |bytes| i64::read(bytes).or_else(|| i32::read(bytes).map(i64::from));
+        let values = bytes.chunks_exact(size).filter_map(read).collect();
+        Ok(Some(Integers { values, rank: tensor.shape.len() }))
+    }
+}
+
+impl Options<'_> {
+    fn scalar<T: Scalar>(&self, slot: usize, default: T) -> Result<T, Fault> {
+        self.table.map_or(Ok(default), |table| table.scalar(slot, default))
+    }
+
+    pub(super) fn flag(&self, slot: usize) -> Result<bool, OpError> {
+        Ok(self.scalar(slot, 0_u8)? != 0)
+    }
+
+    pub(super) fn f32(&self, slot: usize) -> Result<f32, OpError> {
+        Ok(self.scalar(slot, 0.0)?)
+    }
+
+    pub(super) fn i32(&self, slot: usize) -> Result<i32, OpError> {
+        Ok(self.scalar(slot, 0)?)
+    }
+
+    pub(super) fn i32s(&self, slot: usize) -> Result<Vec<i64>, OpError> {
+        let values = self.table.map_or(Ok(Vec::new()), |table| table.scalars::<i32>(slot))?;
+        Ok(values.into_iter().map(i64::from).collect())
+    }
+
+    /// A number of cells, at least 1.
+    pub(super) fn count(&self, slot: usize, default: i32, name: &str) -> Result<usize, OpError> {
+        let value = self.scalar(slot, default)?;
+        let count = usize::try_from(value).ok().filter(|count| *count > 0);
+        count.ok_or_else(|| format!("{name} is {value}, expected at least 1").into())
+    }
+
+    pub(super) fn padding(&self, slot: usize) -> Result<Padding2d, OpError> {
+        match self.scalar(slot, 0_i8)? {
+            0 => Ok(Padding2d::Same),
+            1 => Ok(Padding2d::Valid),
+            code => Err(format!("padding is {code}, expected 0 (SAME) or 1 (VALID)").into()),
+        }
+    }
+
+    pub(super) fn activation(&self, slot: usize) -> Result<Activation, OpError> {
+        let name = match self.scalar(slot, 0_i8)? {
+            0 => return Ok(Activation::None),
+            1 => return Ok(Activation::Relu),
+            2 => return Ok(Activation::ReluN1To1),
+            3 => return Ok(Activation::Relu6),
+            4 => "TANH".to_owned(),
+            5 => "SIGN_BIT".to_owned(),
+            code => code.to_string(),
+        };
+        Err(format!("fused activation {name} is not supported, only NONE, RELU, RELU_N1_TO_1 and RELU6")
+            .into())
+    }
+
+    /// Checks an enum of which only the values in `known` are supported.
+    pub(super) fn only(&self, slot: usize, known: &[i8], name: &str) -> Result<(), OpError> {
+        let code: i8 = self.scalar(slot, 0)?;
+        if known.contains(&code) {
+            return Ok(());
+        }
+        Err(format!("{name} {code} is not supported, only {known:?}").into())
+    }
+}

@@ -1,0 +1,324 @@
+//! The operators that are known, and how each maps to one of the graph's.
+
+use aot_rt::DType;
+
+use super::names;
+use super::node::{Kind, Node, Options};
+use super::schema::OperatorCode;
+use crate::error::OpError;
+use crate::graph::Shape;
+use crate::ops::{
+    Activation, Add, AveragePool2d, Conv2d, DepthwiseConv2d, Dequantize, FullyConnected, Logistic, MaxPool2d,
+    Mean, Op, Pad, Quantize, Relu, Reshape, Softmax,
+};
+
+/// An operator that is known.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) name: &'static str,
+    /// The newest version that is known.
+    pub(super) version: i32,
+    /// Fewest and most operands.
+    pub(super) operands: [usize; 2],
+    /// Types of operands and result that belong together. As many operands are
+    /// tensors of the graph; further ones are constants that become attributes.
+    pub(super) types: &'static [&'static [DType]],
+    pub(super) map: fn(&Node<'_>) -> Result<Op, OpError>,
+}
+
+const F: DType = DType::F32;
+const I: DType = DType::I8;
+
+const UNARY: &[&[DType]] = &[&[F, F], &[I, I]];
+const BINARY: &[&[DType]] = &[&[F, F, F], &[I, I, I]];
+const WITH_WEIGHTS: &[&[DType]] = &[&[F, F, F, F], &[I, I, DType::I32, I]];
+const TO_INTEGER: &[&[DType]] = &[&[F, I], &[I, I]];
+const TO_FLOAT: &[&[DType]] = &[&[I, F]];
+
+const OPERATORS: &[Known] = &[
+    known("ADD", 5, [2, 2], BINARY, add),
+    known("AVERAGE_POOL_2D", 3, [1, 1], UNARY, average_pool_2d),
+    known("CONV_2D", 8, [2, 3], WITH_WEIGHTS, conv_2d),
+    known("DEPTHWISE_CONV_2D", 7, [2, 3], WITH_WEIGHTS, depthwise_conv_2d),
+    known("DEQUANTIZE", 6, [1, 1], TO_FLOAT, dequantize),
+    known("EXPAND_DIMS", 1, [2, 2], UNARY, expand_dims),
+    known("FULLY_CONNECTED", 12, [2, 3], WITH_WEIGHTS, fully_connected),
+    known("LOGISTIC", 3, [1, 1], UNARY, |_| Ok(Logistic {}.into())),
+    known("MAX_POOL_2D", 3, [1, 1], UNARY, max_pool_2d),
+    known("MEAN", 3, [2, 2], UNARY, mean),
+    known("PAD", 4, [2, 2], UNARY, pad),
+    known("QUANTIZE", 3, [1, 1], TO_INTEGER, quantize),
+    known("RELU", 3, [1, 1], UNARY, |_| Ok(Relu { activation: Activation::Relu }.into())),
+    known("RELU6", 3, [1, 1], UNARY, |_| Ok(Relu { activation: Activation::Relu6 }.into())),
+    known("RELU_N1_TO_1", 1, [1, 1], UNARY, |_| Ok(Relu { activation: Activation::ReluN1To1 }.into())),
+    known("RESHAPE", 1, [1, 2], UNARY, reshape),
+    known("SOFTMAX", 3, [1, 1], UNARY, softmax),
+    known("SQUEEZE", 2, [1, 1], UNARY, squeeze),
+];
+
+const fn known(
+    name: &'static str,
+    version: i32,
+    operands: [usize; 2],
+    types: &'static [&'static [DType]],
+    map: fn(&Node<'_>) -> Result<Op, OpError>,
+) -> Known {
+    Known { name, version, operands, types, map }
+}
+
+/// The operator that a code stands for.
+///
+/// # Errors
+///
+/// How messages name it, when it is not known.
+pub(super) fn find(code: &OperatorCode) -> Result<&'static Known, String> {
+    let name = names::operator_name(code.builtin);
+    if code.builtin == names::CUSTOM {
+        return Err(format!("{name} \"{}\"", code.custom.as_deref().unwrap_or_default()));
+    }
+    match OPERATORS.iter().find(|known| known.name == name) {
+        Some(known) if (1..=known.version).contains(&code.version) => Ok(known),
+        Some(known) => Err(format!("{name} version {}, known are 1 to {}", code.version, known.version)),
+        None => Err(name),
+    }
+}
+
+const fn kind(code: u8, name: &'static str, fields: usize) -> Kind {
+    Kind { code, name, fields }
+}
+
+fn add(node: &Node<'_>) -> Result<Op, OpError> {
+    const ACTIVATION: usize = 0;
+    let options = node.options(kind(11, "AddOptions", 2))?;
+    Ok(Add { activation: options.activation(ACTIVATION)? }.into())
+}
+
+fn conv_2d(node: &Node<'_>) -> Result<Op, OpError> {
+    const PADDING: usize = 0;
+    const STRIDE_W: usize = 1;
+    const STRIDE_H: usize = 2;
+    const ACTIVATION: usize = 3;
+    const DILATION_W: usize = 4;
+    const DILATION_H: usize = 5;
+    const BIAS_TYPE: usize = 6;
+    let options = node.options(kind(1, "Conv2DOptions", 7))?;
+    bias_type(&options, BIAS_TYPE)?;
+    let op = Conv2d {
+        stride: [options.count(STRIDE_H, 0, "stride_h")?, options.count(STRIDE_W, 0, "stride_w")?],
+        dilation: [
+            options.count(DILATION_H, 1, "dilation_h_factor")?,
+            options.count(DILATION_W, 1, "dilation_w_factor")?,
+        ],
+        padding: options.padding(PADDING)?,
+        activation: options.activation(ACTIVATION)?,
+    };
+    Ok(op.into())
+}
+
+fn depthwise_conv_2d(node: &Node<'_>) -> Result<Op, OpError> {
+    const PADDING: usize = 0;
+    const STRIDE_W: usize = 1;
+    const STRIDE_H: usize = 2;
+    const DEPTH_MULTIPLIER: usize = 3;
+    const ACTIVATION: usize = 4;
+    const DILATION_W: usize = 5;
+    const DILATION_H: usize = 6;
+    let options = node.options(kind(2, "DepthwiseConv2DOptions", 7))?;
+    // The shapes say it already; 0 leaves it to them.
+    let multiplier = options.i32(DEPTH_MULTIPLIER)?;
+    let (x, weights) = (node.shape(0)?, node.shape(1)?);
+    let ([.., channels], [.., out]) = (x.array::<4>()?, weights.array::<4>()?);
+    if multiplier != 0 && usize::try_from(multiplier).ok().and_then(|m| m.checked_mul(channels)) != Some(out)
+    {
+        let message = format!("depth_multiplier is {multiplier}, {channels} channels become {out}");
+        return Err(message.into());
+    }
+    let op = DepthwiseConv2d {
+        stride: [options.count(STRIDE_H, 0, "stride_h")?, options.count(STRIDE_W, 0, "stride_w")?],
+        dilation: [
+            options.count(DILATION_H, 1, "dilation_h_factor")?,
+            options.count(DILATION_W, 1, "dilation_w_factor")?,
+        ],
+        padding: options.padding(PADDING)?,
+        activation: options.activation(ACTIVATION)?,
+    };
+    Ok(op.into())
+}
+
+fn fully_connected(node: &Node<'_>) -> Result<Op, OpError> {
+    const ACTIVATION: usize = 0;
+    const WEIGHTS_FORMAT: usize = 1;
+    const KEEP_NUM_DIMS: usize = 2;
+    const BIAS_TYPE: usize = 4;
+    let options = node.options(kind(8, "FullyConnectedOptions", 5))?;
+    options.only(WEIGHTS_FORMAT, &[0], "weights_format")?;
+    bias_type(&options, BIAS_TYPE)?;
+    let op = FullyConnected {
+        keep_dimensions: options.flag(KEEP_NUM_DIMS)?,
+        activation: options.activation(ACTIVATION)?,
+    };
+    Ok(op.into())
+}
+
+/// The type of the bias; 0 (float32) where the file does not say.
+fn bias_type(options: &Options<'_>, slot: usize) -> Result<(), OpError> {
+    options.only(slot, &[names::FLOAT32, names::INT32], "quantized_bias_type")
+}
+
+mod pool {
+    pub(super) const PADDING: usize = 0;
+    pub(super) const STRIDE_W: usize = 1;
+    pub(super) const STRIDE_H: usize = 2;
+    pub(super) const FILTER_W: usize = 3;
+    pub(super) const FILTER_H: usize = 4;
+    pub(super) const ACTIVATION: usize = 5;
+    pub(super) const OPTIONS: super::Kind = super::kind(5, "Pool2DOptions", 6);
+}
+
+fn average_pool_2d(node: &Node<'_>) -> Result<Op, OpError> {
+    let options = node.options(pool::OPTIONS)?;
+    let op = AveragePool2d {
+        window: [
+            options.count(pool::FILTER_H, 0, "filter_height")?,
+            options.count(pool::FILTER_W, 0, "filter_width")?,
+        ],
+        stride: [
+            options.count(pool::STRIDE_H, 0, "stride_h")?,
+            options.count(pool::STRIDE_W, 0, "stride_w")?,
+        ],
+        padding: options.padding(pool::PADDING)?,
+        activation: options.activation(pool::ACTIVATION)?,
+    };
+    Ok(op.into())
+}
+
+fn max_pool_2d(node: &Node<'_>) -> Result<Op, OpError> {
+    let options = node.options(pool::OPTIONS)?;
+    let op = MaxPool2d {
+        window: [
+            options.count(pool::FILTER_H, 0, "filter_height")?,
+            options.count(pool::FILTER_W, 0, "filter_width")?,
+        ],
+        stride: [
+            options.count(pool::STRIDE_H, 0, "stride_h")?,
+            options.count(pool::STRIDE_W, 0, "stride_w")?,
+        ],
+        padding: options.padding(pool::PADDING)?,
+        activation: options.activation(pool::ACTIVATION)?,
+    };
+    Ok(op.into())
+}
+
+fn softmax(node: &Node<'_>) -> Result<Op, OpError> {
+    const BETA: usize = 0;
+    let options = node.options(kind(9, "SoftmaxOptions", 1))?;
+    Ok(Softmax { beta: options.f32(BETA)? }.into())
+}
+
+fn quantize(node: &Node<'_>) -> Result<Op, OpError> {
+    node.optional_options(kind(89, "QuantizeOptions", 0))?;
+    Ok(Quantize { dtype: node.result.dtype }.into())
+}
+
+fn dequantize(node: &Node<'_>) -> Result<Op, OpError> {
+    node.optional_options(kind(38, "DequantizeOptions", 0))?;
+    Ok(Dequantize {}.into())
+}
+
+fn mean(node: &Node<'_>) -> Result<Op, OpError> {
+    const KEEP_DIMS: usize = 0;
+    let options = node.options(kind(27, "ReducerOptions", 1))?;
+    let axes = node.integers(1)?.ok_or("the axes are left out")?;
+    let rank = node.shape(0)?.len();
+    // The format lets an axis stand twice; it is reduced once.
+    let axes: std::collections::BTreeSet<_> =
+        axes.values.iter().map(|axis| checked_axis(*axis, rank)).collect::<Result<_, _>>()?;
+    Ok(Mean { axes: axes.into_iter().collect(), keep_dimensions: options.flag(KEEP_DIMS)? }.into())
+}
+
+fn pad(node: &Node<'_>) -> Result<Op, OpError> {
+    node.optional_options(kind(22, "PadOptions", 0))?;
+    let padding = node.integers(1)?.ok_or("the paddings are left out")?;
+    let rank = node.shape(0)?.len();
+    if padding.rank != 2 || padding.values.len() != 2 * rank {
+        let (found, shape) = (padding.values.len(), node.shape(0)?);
+        return Err(format!("{found} paddings, expected [{rank}, 2] for shape {shape}").into());
+    }
+    let cells = |value: &i64| {
+        let cells = i32::try_from(*value).ok().and_then(|value| usize::try_from(value).ok());
+        cells.ok_or_else(|| OpError::from(format!("padding is {value}, expected 0 to {}", i32::MAX)))
+    };
+    let padding =
+        padding.values.as_chunks().0.iter().map(|[before, after]| Ok([cells(before)?, cells(after)?]));
+    Ok(Pad { padding: padding.collect::<Result<_, OpError>>()? }.into())
+}
+
+fn reshape(node: &Node<'_>) -> Result<Op, OpError> {
+    const NEW_SHAPE: usize = 0;
+    let options = node.optional_options(kind(17, "ReshapeOptions", 1))?;
+    let target = match node.integers(1)? {
+        Some(operand) if operand.rank == 1 => operand.values,
+        Some(operand) => return Err(format!("the new shape has rank {}, expected 1", operand.rank).into()),
+        None => match options.i32s(NEW_SHAPE)?.as_slice() {
+            // Old files say so that the result is a scalar.
+            [0] => Vec::new(),
+            [] => return Err("the new shape is missing".into()),
+            extents => extents.to_vec(),
+        },
+    };
+    Ok(Reshape { shape: resolve(node.shape(0)?, &target)? }.into())
+}
+
+/// The shape `target` for the elements of `x`, where -1 takes what is left.
+fn resolve(x: &Shape, target: &[i64]) -> Result<Shape, OpError> {
+    let stated = target.iter().filter(|extent| **extent != -1);
+    let product = stated.clone().try_fold(1_i64, |product, extent| product.checked_mul(*extent));
+    let open = target.len() - stated.clone().count();
+    let refuse = |why: &str| Err(format!("the new shape {target:?} for {x} {why}").into());
+    let Some(product) = product.filter(|_| stated.clone().all(|extent| *extent > 0)) else {
+        return refuse("has an extent that is neither at least 1 nor -1, or is too large");
+    };
+    let elements = x.elements() as i64;
+    if open > 1 || (open == 1 && elements % product != 0) {
+        return refuse("leaves more than one extent open, or one without a solution");
+    }
+    let extent = |extent: &i64| usize::try_from(if *extent == -1 { elements / product } else { *extent });
+    let extents = target.iter().map(extent).collect::<Result<Vec<_>, _>>();
+    Ok(Shape::new(extents.map_err(|_| "the new shape is too large")?)?)
+}
+
+fn squeeze(node: &Node<'_>) -> Result<Op, OpError> {
+    const SQUEEZE_DIMS: usize = 0;
+    let options = node.options(kind(30, "SqueezeOptions", 1))?;
+    let x = node.shape(0)?;
+    let axes = options.i32s(SQUEEZE_DIMS)?;
+    let axes = axes.iter().map(|axis| checked_axis(*axis, x.len())).collect::<Result<Vec<_>, _>>()?;
+    if let Some(axis) = axes.iter().find(|axis| x.get(**axis) != Some(&1)) {
+        return Err(format!("axis {axis} of {x} has no extent of 1").into());
+    }
+    // No axes stand for all that can be left out.
+    let keep = |axis: usize, extent: usize| if axes.is_empty() { extent != 1 } else { !axes.contains(&axis) };
+    let kept = x.iter().enumerate().filter(|(axis, extent)| keep(*axis, **extent));
+    Ok(Reshape { shape: Shape::new(kept.map(|(_, extent)| *extent).collect::<Vec<_>>())? }.into())
+}
+
+fn expand_dims(node: &Node<'_>) -> Result<Op, OpError> {
+    node.optional_options(kind(52, "ExpandDimsOptions", 0))?;
+    let axes = node.integers(1)?.ok_or("the axis is left out")?;
+    let &[axis] = axes.values.as_slice() else {
+        return Err(format!("{} axes, expected 1", axes.values.len()).into());
+    };
+    let mut extents = node.shape(0)?.to_vec();
+    let axis = checked_axis(axis, extents.len() + 1)?;
+    extents.insert(axis, 1);
+    Ok(Reshape { shape: Shape::new(extents)? }.into())
+}
+
+/// An axis of `rank`; negative ones count from the end.
+fn checked_axis(value: i64, rank: usize) -> Result<usize, OpError> {
+    // A shape's rank is at most 8.
+    let count = rank as i64;
+    let axis = if value < 0 { value.saturating_add(count) } else { value };
+    let axis = usize::try_from(axis).ok().filter(|axis| *axis < rank);
+    axis.ok_or_else(|| format!("axis {value} is outside -{count}..{count}").into())
+}

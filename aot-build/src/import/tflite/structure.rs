@@ -1,0 +1,244 @@
+//! Checks how tensors, operators, inputs and outputs refer to each other, before any
+//! of them is looked at closely.
+
+use super::operators::{Known, find};
+use super::schema::Model;
+use crate::error::{Location, Problem};
+
+/// Who gives a tensor its elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    /// Nobody, so far.
+    None,
+    Constant,
+    Input,
+    /// The operator at this position.
+    Operator(usize),
+}
+
+/// What each operator is; `None` where it is not known.
+pub(super) type Operators = Vec<Option<&'static Known>>;
+
+/// What the check of a model's structure gives.
+#[derive(Debug)]
+pub(super) struct Checked {
+    pub(super) operators: Operators,
+    /// The operators that are not known: the others can still be looked at.
+    pub(super) unsupported: Option<Problem>,
+    /// References that are wrong: no operator can be looked at.
+    pub(super) problems: Vec<Problem>,
+}
+
+/// Finds the operators and checks all references.
+pub(super) fn check(model: &Model<'_>) -> Checked {
+    let mut check = Check { model, origins: origins(model), problems: Vec::new() };
+    let (operators, unsupported) = check.operators();
+    check.inputs();
+    check.references(&operators);
+    check.outputs();
+    Checked { operators, unsupported, problems: check.problems }
+}
+
+fn origins(model: &Model<'_>) -> Vec<Origin> {
+    let origin = |tensor: &super::schema::Tensor<'_>| match model.buffer(tensor.buffer) {
+        // A buffer that cannot be read is reported when the tensor is.
+        Ok(Some(_)) | Err(_) => Origin::Constant,
+        // An empty constant, such as the shape of a scalar, has no bytes.
+        Ok(None) if tensor.shape.contains(&0) => Origin::Constant,
+        Ok(None) => Origin::None,
+    };
+    model.tensors.iter().map(origin).collect()
+}
+
+struct Check<'m> {
+    model: &'m Model<'m>,
+    origins: Vec<Origin>,
+    problems: Vec<Problem>,
+}
+
+impl Check<'_> {
+    fn problem(&mut self, operator: usize, message: String) {
+        self.problems.push(Problem::new(message).at(location(self.model, operator)));
+    }
+
+    /// The tensor that `index` refers to, when there is one.
+    fn tensor(&self, index: i32) -> Result<usize, String> {
+        let count = self.model.tensors.len();
+        let position = usize::try_from(index).ok().filter(|position| *position < count);
+        position.ok_or_else(|| format!("tensor {index} does not exist, there are {count}"))
+    }
+
+    fn operators(&mut self) -> (Operators, Option<Problem>) {
+        let codes: Vec<_> = self.model.operator_codes.iter().map(find).collect();
+        let mut unknown: Vec<(&str, Vec<usize>)> = Vec::new();
+        let mut operators = Vec::new();
+        for (i, operator) in self.model.operators.iter().enumerate() {
+            let code = usize::try_from(operator.code).ok().and_then(|code| codes.get(code));
+            operators.push(code.and_then(|code| code.as_ref().ok().copied()));
+            match code {
+                Some(Ok(_)) => {}
+                Some(Err(name)) => match unknown.iter_mut().find(|(other, _)| other == name) {
+                    Some((_, nodes)) => nodes.push(i),
+                    None => unknown.push((name, vec![i])),
+                },
+                None => {
+                    let message =
+                        format!("operator code {} does not exist, there are {}", operator.code, codes.len());
+                    self.problem(i, message);
+                }
+            }
+        }
+        let unsupported = (!unknown.is_empty()).then(|| unsupported(self.model, &unknown));
+        (operators, unsupported)
+    }
+
+    fn inputs(&mut self) {
+        if self.model.inputs.is_empty() {
+            self.problems.push(Problem::new("the model has no input"));
+        }
+        for (i, index) in self.model.inputs.iter().enumerate() {
+            let problem = match self.tensor(*index) {
+                Err(problem) => problem,
+                Ok(tensor) => match self.origins[tensor] {
+                    Origin::None => {
+                        self.origins[tensor] = Origin::Input;
+                        continue;
+                    }
+                    Origin::Input => format!("{} is named twice", self.model.describe(tensor)),
+                    Origin::Constant | Origin::Operator(_) => {
+                        format!("{} is a constant", self.model.describe(tensor))
+                    }
+                },
+            };
+            self.problems.push(Problem::new(format!("input {i} of the model: {problem}")));
+        }
+    }
+
+    fn references(&mut self, operators: &Operators) {
+        let writers = self.writers();
+        for (i, operator) in self.model.operators.iter().enumerate() {
+            // What an unknown operator reads, say a variable, may follow other rules.
+            let known = operators.get(i).copied().flatten().is_some();
+            for index in operator.inputs.iter().filter(|index| **index != -1) {
+                let tensor = match self.tensor(*index) {
+                    Ok(tensor) => tensor,
+                    Err(problem) => {
+                        self.problem(i, problem);
+                        continue;
+                    }
+                };
+                if !known || self.origins[tensor] != Origin::None {
+                    continue;
+                }
+                let name = self.model.describe(tensor);
+                let message = match writers[tensor] {
+                    Some(writer) if writer == i => format!("reads and writes {name}"),
+                    Some(writer) => format!("reads {name} before node #{writer} writes it"),
+                    None => format!("reads {name}, which is no input, has no data, and nothing writes it"),
+                };
+                self.problem(i, message);
+            }
+            for index in &operator.outputs {
+                self.write(i, *index);
+            }
+        }
+    }
+
+    fn write(&mut self, operator: usize, index: i32) {
+        let tensor = match self.tensor(index) {
+            Ok(tensor) => tensor,
+            Err(problem) => return self.problem(operator, problem),
+        };
+        let taken = match self.origins[tensor] {
+            Origin::None => {
+                self.origins[tensor] = Origin::Operator(operator);
+                return;
+            }
+            Origin::Constant => "is a constant".to_owned(),
+            Origin::Input => "is an input of the model".to_owned(),
+            Origin::Operator(other) => format!("has been written by node #{other}"),
+        };
+        let name = self.model.describe(tensor);
+        self.problem(operator, format!("writes {name}, which {taken}"));
+    }
+
+    /// The first operator that writes each tensor.
+    fn writers(&self) -> Vec<Option<usize>> {
+        let mut writers = vec![None; self.model.tensors.len()];
+        for (i, operator) in self.model.operators.iter().enumerate() {
+            for index in &operator.outputs {
+                if let Ok(tensor) = self.tensor(*index) {
+                    writers[tensor].get_or_insert(i);
+                }
+            }
+        }
+        writers
+    }
+
+    fn outputs(&mut self) {
+        if self.model.outputs.is_empty() {
+            self.problems.push(Problem::new("the model has no output"));
+        }
+        for (i, index) in self.model.outputs.iter().enumerate() {
+            let problem = match self.tensor(*index) {
+                Err(problem) => problem,
+                Ok(tensor) if self.origins[tensor] == Origin::None => {
+                    format!("nothing writes {}", self.model.describe(tensor))
+                }
+                Ok(_) => continue,
+            };
+            self.problems.push(Problem::new(format!("output {i} of the model: {problem}")));
+        }
+    }
+}
+
+/// One problem for all operators that are not known.
+fn unsupported(model: &Model<'_>, operators: &[(&str, Vec<usize>)]) -> Problem {
+    let item = |(name, nodes): &(&str, Vec<usize>)| {
+        let listed = listed(nodes, |node| match output_name(model, node) {
+            Some(name) => format!("#{node} `{name}`"),
+            None => format!("#{node}"),
+        });
+        format!("{name} ({}: {listed})", counted(nodes.len(), "node"))
+    };
+    let count = counted(operators.len(), "operator");
+    let verb = if operators.len() == 1 { "is" } else { "are" };
+    let problem =
+        Problem::new(format!("{count} {verb} not supported")).items(operators.iter().map(item).collect());
+    match operators.iter().flat_map(|(_, nodes)| nodes).min() {
+        None | Some(0) => problem,
+        Some(first) => {
+            problem.help(format!("cut the model before node #{first} and compute the rest in Rust"))
+        }
+    }
+}
+
+/// `1 node`, `2 nodes`.
+pub(super) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// The first few, and how many more there are.
+pub(super) fn listed(positions: &[usize], name: impl Fn(usize) -> String) -> String {
+    const SHOWN: usize = 8;
+    let mut names: Vec<_> = positions.iter().take(SHOWN).map(|position| name(*position)).collect();
+    if positions.len() > SHOWN {
+        names.push(format!("and {} more", positions.len() - SHOWN));
+    }
+    names.join(", ")
+}
+
+/// Where an operator is: it is named by its first result.
+pub(super) fn location(model: &Model<'_>, index: usize) -> Location {
+    let operator = model.operators.get(index).and_then(|operator| {
+        let code = model.operator_codes.get(usize::try_from(operator.code).ok()?)?;
+        Some(super::names::operator_name(code.builtin))
+    });
+    let name = output_name(model, index).unwrap_or_default().to_owned();
+    Location::Node { index, name, operator: operator.unwrap_or_default() }
+}
+
+fn output_name<'m>(model: &'m Model<'_>, operator: usize) -> Option<&'m str> {
+    let output = *model.operators.get(operator)?.outputs.first()?;
+    model.tensors.get(usize::try_from(output).ok()?)?.name.as_deref()
+}

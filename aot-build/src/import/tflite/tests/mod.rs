@@ -1,0 +1,3 @@
+//! Files made by hand, damaged files, and real models.
+
+mod models;

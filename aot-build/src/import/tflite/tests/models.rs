@@ -1,0 +1,67 @@
+//! Real models: `AOT_SHARED`, or the folder `shared` beside the repository.
+
+use std::path::PathBuf;
+
+use crate::error::Error;
+use crate::import::import;
+
+/// Those that use nothing but what the importer knows.
+const READ: &[&str] = &[
+    "microflow_sine",
+    "mlperf_ad_float",
+    "mlperf_ad_int8",
+    "mlperf_ad_int8_float_io",
+    "mlperf_kws_int8",
+    "mlperf_resnet_float",
+    "mlperf_resnet_int8",
+    "mlperf_sww_int8",
+    "mlperf_vww_float",
+    "mlperf_vww_int8",
+    "tflm_hello_world_float",
+    "tflm_hello_world_int8",
+    "tflm_micro_speech",
+    "tflm_person_detect",
+    "tinymaix_mnist_float",
+    "tinymaix_mnist_int8",
+];
+
+/// Name and file of every model, by name; none where the folder is absent.
+pub(super) fn files() -> Vec<(String, PathBuf)> {
+    let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared"));
+    let folder = std::env::var_os("AOT_SHARED").map_or_else(beside, PathBuf::from).join("models");
+    let Ok(entries) = std::fs::read_dir(&folder) else {
+        eprintln!("skipped: there is no {}", folder.display());
+        return Vec::new();
+    };
+    let mut files: Vec<_> = entries
+        .filter_map(|entry| {
+            let entry = entry.ok()?;
+            let file = entry.path().join("model.tflite");
+            file.is_file().then(|| (entry.file_name().to_string_lossy().into_owned(), file))
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn models_are_read_or_refused() {
+    for (name, file) in files() {
+        let start = std::time::Instant::now();
+        let result = import(&file);
+        let elapsed = start.elapsed();
+        match result {
+            Ok(imported) => {
+                let bytes = imported.bytes;
+                println!("{name}: {} nodes, {bytes} bytes in {elapsed:?}", imported.graph.nodes.len());
+                assert!(READ.contains(&name.as_str()), "{name} is read, and should be refused");
+            }
+            Err(Error { problems, .. }) => {
+                println!("{name}:");
+                problems.iter().for_each(|problem| println!("  {problem}"));
+                assert!(!READ.contains(&name.as_str()), "{name} is refused");
+                assert!(!problems.is_empty() && problems.iter().all(|problem| !problem.message.is_empty()));
+            }
+        }
+    }
+}
