@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use aot_build::codegen::{self, Generated};
-use aot_build::error::{Error as ModelError, Location};
+use aot_build::error::Error as ModelError;
 use aot_build::{Config, compile_file};
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -20,9 +20,10 @@ use crate::tokens::tokens;
 pub(crate) fn expand(arguments: &Arguments) -> Result<TokenStream, Errors> {
     let manifest = Manifest::of(&arguments.path)?;
     let path = manifest.file(&arguments.path.value());
+    check_file(&arguments.path, &path)?;
     let settings = Settings::new(arguments, &manifest, &path)?;
     if settings.config.name.is_none() {
-        check_file_name(arguments, &path)?;
+        check_file_name(&arguments.path, &path)?;
     }
     let attributes = arguments.declaration.iter().flat_map(|declaration| &declaration.attributes);
     let attributes: Vec<_> = attributes.map(|attribute| attribute.to_token_stream().to_string()).collect();
@@ -35,7 +36,7 @@ pub(crate) fn expand(arguments: &Arguments) -> Result<TokenStream, Errors> {
         Err(panic) => return Err(fault(&*panic, &arguments.path).into()),
     };
     files.extend(settings.file);
-    Ok(tokens(arguments, generated, &files)?)
+    Ok(tokens(arguments, &generated, &files)?)
 }
 
 fn compile(
@@ -48,8 +49,20 @@ fn compile(
     Ok((generated, model.source.files))
 }
 
+/// The one problem whose remedy depends on the macro: where it looks for files.
+fn check_file(literal: &LitStr, path: &Path) -> Result<(), Error> {
+    if path.exists() {
+        return Ok(());
+    }
+    let name = literal.value();
+    let message = format!(
+        "{name}: there is no such file\n  = help: the path is relative to the folder of this crate's Cargo.toml"
+    );
+    Err(Error::new(literal.span(), message))
+}
+
 /// Refuses to guess a type's name from a file's that is far from one.
-fn check_file_name(arguments: &Arguments, path: &Path) -> Result<(), Error> {
+fn check_file_name(literal: &LitStr, path: &Path) -> Result<(), Error> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let mut letters = stem.chars();
     let is_name = letters.next().is_some_and(|first| first.is_ascii_alphabetic())
@@ -57,7 +70,6 @@ fn check_file_name(arguments: &Arguments, path: &Path) -> Result<(), Error> {
     if is_name {
         return Ok(());
     }
-    let literal = &arguments.path;
     let example = codegen::type_name(None, &stem).unwrap_or_default();
     let message = format!(
         "`{stem}` cannot be made the name of a type\n  \

@@ -13,9 +13,10 @@ impl Manifest {
     /// `Cargo.toml` above the source file that `literal` stands in. The working
     /// directory is not asked, as it differs between a package and a workspace.
     pub(crate) fn of(literal: &LitStr) -> Result<Self> {
+        // `Span::unwrap` gives the compiler's span and only panics outside a macro.
         let folder = match env::var_os("CARGO_MANIFEST_DIR") {
             Some(folder) => Some(PathBuf::from(folder)),
-            None => literal.span().local_file().and_then(|file| above(&file)),
+            None => literal.span().unwrap().local_file().and_then(|file| above(&file)),
         };
         let message = "the crate's folder is not known: neither is CARGO_MANIFEST_DIR set, \
                        nor is there a Cargo.toml above this file";

@@ -28,8 +28,7 @@ pub(crate) struct Settings<'a> {
 impl<'a> Settings<'a> {
     /// Reads the settings for the model at `path`.
     pub(crate) fn new(arguments: &'a Arguments, manifest: &Manifest, path: &Path) -> Result<Self, Errors> {
-        let mut settings =
-            Self { config: Config::default(), file: None, spans: Vec::new(), arguments };
+        let mut settings = Self { config: Config::default(), file: None, spans: Vec::new(), arguments };
         let mut errors = Errors::default();
         // The file comes first, wherever the key stands: what is inline overrides it.
         let (files, inline): (Vec<_>, Vec<_>) =
@@ -61,8 +60,8 @@ impl<'a> Settings<'a> {
         };
         let file = manifest.file(name);
         let model = path.file_stem().unwrap_or_default().to_string_lossy();
-        self.config = Config::load(&file, &model)
-            .map_err(|error| at_value(manifest.shorten(&error.to_string())))?;
+        self.config =
+            Config::load(&file, &model).map_err(|error| at_value(manifest.shorten(&error.to_string())))?;
         self.file = Some(file);
         Ok(())
     }

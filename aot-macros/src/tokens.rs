@@ -9,7 +9,11 @@ use syn::{Error, Ident};
 
 use crate::arguments::Arguments;
 
-pub(crate) fn tokens(arguments: &Arguments, generated: &Generated, files: &[PathBuf]) -> Result<TokenStream, Error> {
+pub(crate) fn tokens(
+    arguments: &Arguments,
+    generated: &Generated,
+    files: &[PathBuf],
+) -> Result<TokenStream, Error> {
     let fault = |error| {
         let message = format!("the generated code is no Rust: {error}; please report it");
         Error::new(arguments.path.span(), message)
@@ -43,7 +47,9 @@ fn constants(bytes: &[u8]) -> TokenStream {
         return TokenStream::new();
     }
     // An editor needs the types, not megabytes of weights at every key press.
-    let value = if in_editor() { quote!(&[0; #len]) } else {
+    let value = if in_editor() {
+        quote!(&[0; #len])
+    } else {
         let bytes = Literal::byte_string(bytes);
         quote!(#bytes)
     };

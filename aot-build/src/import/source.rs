@@ -45,7 +45,7 @@ impl Source {
     ///
     /// When it cannot be read or is too large.
     pub fn model(&mut self) -> Result<Vec<u8>, Problem> {
-        self.read(self.path.clone())
+        self.read(self.path.clone()).map_err(|message| Problem::new(format!("the file {message}")))
     }
 
     /// Reads a file that the model names, relative to the model's folder.
@@ -72,21 +72,18 @@ impl Source {
         if !real.starts_with(root) {
             return Err(outside());
         }
-        self.read(path)
+        self.read(path).map_err(|message| Problem::new(format!("`{name}` {message}")))
     }
 
-    fn read(&mut self, path: PathBuf) -> Result<Vec<u8>, Problem> {
-        let unreadable = |error| Problem::new(format!("cannot read `{}`: {error}", path.display()));
+    /// The bytes of a file, or what is wrong with it, to be read after its name.
+    fn read(&mut self, path: PathBuf) -> Result<Vec<u8>, String> {
+        let unreadable = |error| format!("cannot be read: {error}");
         let metadata = std::fs::metadata(&path).map_err(unreadable)?;
         if !metadata.is_file() {
-            return Err(Problem::new(format!("`{}` is not a file", path.display())));
+            return Err("is no file".into());
         }
         if metadata.len() > Self::MAX_BYTES {
-            let (bytes, limit) = (metadata.len(), Self::MAX_BYTES);
-            return Err(Problem::new(format!(
-                "`{}` has {bytes} bytes, the limit is {limit}",
-                path.display()
-            )));
+            return Err(format!("has {} bytes, the limit is {}", metadata.len(), Self::MAX_BYTES));
         }
         let bytes = std::fs::read(&path).map_err(unreadable)?;
         if !self.files.contains(&path) {

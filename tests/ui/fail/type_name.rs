@@ -1,0 +1,3 @@
+aot_macros::aot_model!("models/3d-net!.json");
+
+fn main() {}

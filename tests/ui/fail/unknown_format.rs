@@ -1,0 +1,3 @@
+aot_macros::aot_model!("models/notes.txt");
+
+fn main() {}
