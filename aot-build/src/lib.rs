@@ -14,6 +14,7 @@ pub mod ops;
 pub mod passes;
 pub mod plan;
 pub mod program;
+pub mod report;
 
 mod compile;
 mod model;

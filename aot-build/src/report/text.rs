@@ -1,0 +1,60 @@
+//! Numbers and tables as text.
+
+use std::fmt::Write as _;
+
+/// A number with its digits in groups of three: `53 936`.
+#[must_use]
+pub fn spaced(number: impl Into<u128>) -> String {
+    let digits = number.into().to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Rows of cells in columns, the numbers' columns flush right; a line each.
+#[must_use]
+pub fn columns<const N: usize>(rows: &[[String; N]]) -> String {
+    let cells = |column: usize| rows.iter().map(move |row| row[column].as_str());
+    let widths: [usize; N] =
+        std::array::from_fn(|column| cells(column).map(|cell| cell.chars().count()).max().unwrap_or(0));
+    // The first row may be a heading.
+    let numeric: [bool; N] = std::array::from_fn(|column| cells(column).skip(1).all(is_number));
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for ((cell, width), numeric) in row.iter().zip(widths).zip(numeric) {
+            // Writing to a string cannot fail.
+            let _ = if numeric { write!(line, "{cell:>width$}  ") } else { write!(line, "{cell:<width$}  ") };
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+fn is_number(cell: &str) -> bool {
+    cell.chars().all(|c| c.is_ascii_digit() || c == ' ') || cell == "end"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_in_groups() {
+        for (number, expect) in [(0_u64, "0"), (999, "999"), (1_000, "1 000"), (2_656_768, "2 656 768")] {
+            assert_eq!(spaced(number), expect);
+        }
+    }
+
+    #[test]
+    fn numbers_are_flush_right() {
+        let rows = [["tensor", "bytes"], ["x", "1 000"], ["longer", "7"]].map(|row| row.map(str::to_owned));
+        assert_eq!(columns(&rows), "tensor  bytes\nx       1 000\nlonger      7\n");
+    }
+}
