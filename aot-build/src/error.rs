@@ -142,7 +142,7 @@ pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) ->
 }
 
 /// All problems of a model.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Error {
     /// The file they are in.
     pub file: PathBuf,
@@ -166,6 +166,13 @@ impl fmt::Display for Error {
             write!(f, "{separator}{}: {problem}", self.file.display())?;
         }
         Ok(())
+    }
+}
+
+/// As [`Display`](fmt::Display): a build script whose `main` returns the error shows it so.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -1,8 +1,8 @@
 //! The compiler: reads a trained network, optimises it, plans its memory, and
 //! generates Rust.
 //!
-//! The crate is a library: it never prints and never exits. The macro
-//! `aot_model!`, build scripts and the `aot` tool share it.
+//! The crate is a library: it never exits, and prints nothing but what [`Builder`]
+//! tells cargo. The macro `aot_model!`, build scripts and the `aot` tool share it.
 
 pub mod codegen;
 pub mod config;
@@ -16,10 +16,12 @@ pub mod plan;
 pub mod program;
 pub mod report;
 
+mod builder;
 mod compile;
 mod model;
 mod sha256;
 
+pub use builder::{Builder, Built};
 pub use compile::{Compiled, compile};
 pub use config::Config;
 pub use error::{Error, Problem};

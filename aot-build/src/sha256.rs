@@ -74,7 +74,7 @@ const START: [u32; 8] =
 
 /// The digest of `data` in hexadecimal.
 #[must_use]
-pub fn sha256(data: &[u8]) -> String {
+pub(crate) fn sha256(data: &[u8]) -> String {
     let (blocks, rest) = data.as_chunks::<64>();
     let mut state = blocks.iter().fold(START, compress);
     // The rest, a one bit, and the length in bits, in one block or two.

@@ -21,14 +21,16 @@ pub mod fixed_point;
 pub mod kernels;
 mod model;
 mod params;
+mod part;
 mod singleton;
 mod tensor;
 mod workspace;
 
 pub use constants::Constants;
 pub use element::{DType, Element};
-pub use model::{IoError, Model};
+pub use model::{IoError, Model, input_elements, output_elements};
 pub use params::{Fields, Params, Value};
+pub use part::{part, part_mut};
 pub use singleton::Singleton;
 pub use tensor::{Quantization, TensorInfo};
 pub use workspace::{

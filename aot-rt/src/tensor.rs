@@ -34,6 +34,30 @@ impl Quantization {
         }
     }
 
+    /// Nearest `i8` to `real`.
+    #[must_use]
+    pub fn quantize_i8(self, real: f32) -> i8 {
+        self.quantize(real, i8::MIN.into(), i8::MAX.into()) as i8
+    }
+
+    /// Nearest `u8` to `real`.
+    #[must_use]
+    pub fn quantize_u8(self, real: f32) -> u8 {
+        self.quantize(real, u8::MIN.into(), u8::MAX.into()) as u8
+    }
+
+    /// Nearest `i16` to `real`.
+    #[must_use]
+    pub fn quantize_i16(self, real: f32) -> i16 {
+        self.quantize(real, i16::MIN.into(), i16::MAX.into()) as i16
+    }
+
+    /// Nearest `i32` to `real`.
+    #[must_use]
+    pub fn quantize_i32(self, real: f32) -> i32 {
+        self.quantize(real, i32::MIN, i32::MAX)
+    }
+
     /// Real value of `q`.
     #[must_use]
     pub fn dequantize(self, q: i32) -> f32 {

@@ -147,6 +147,13 @@ impl<const BYTES: usize> Default for Workspace<BYTES> {
     }
 }
 
+/// Its size: what it holds between runs means nothing.
+impl<const BYTES: usize> core::fmt::Debug for Workspace<BYTES> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Workspace<{BYTES}>")
+    }
+}
+
 /// A [`Read`] or [`Write`].
 ///
 /// # Safety

@@ -22,8 +22,9 @@ const KEYWORDS: [&str; 53] = [
     "virtual", "where", "while", "yield",
 ];
 
-/// Methods of every runner.
-const METHODS: [&str; 6] = ["new", "take", "run", "run_in_place", "run_bytes", "default"];
+/// Methods of every runner, and the variables in them.
+const METHODS: [&str; 9] =
+    ["new", "take", "run", "run_in_place", "run_bytes", "default", "workspace", "inputs", "outputs"];
 
 /// Name of the runner: the configured one, or that of the file (without extension)
 /// in `CamelCase`.
@@ -47,14 +48,16 @@ fn is_identifier(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-fn camel_case(name: &str) -> String {
+/// `conv2d_0` becomes `Conv2d0`.
+pub(super) fn camel_case(name: &str) -> String {
     let capital = |word: &String| word[..1].to_ascii_uppercase() + &word[1..];
     let name: String = words(name).iter().map(capital).collect();
     if is_identifier(&name) { name } else { format!("Model{}", name.trim_start_matches("Self")) }
 }
 
 /// `StatefulPartitionedCall:0` becomes `stateful_partitioned_call_0`.
-pub(super) fn snake_case(name: &str) -> String {
+#[must_use]
+pub fn snake_case(name: &str) -> String {
     words(name).join("_")
 }
 

@@ -1,0 +1,200 @@
+//! For build scripts: from a model file to Rust in `OUT_DIR`.
+
+use std::env;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::codegen::{self, snake_case};
+use crate::config::{Optimize, Placement, Rounding};
+use crate::error::{Error, Problem};
+use crate::{Config, Model, compile_file};
+
+/// Compiles a model in a build script.
+///
+/// ```no_run
+/// // build.rs
+/// fn main() -> Result<(), aot_build::Error> {
+///     aot_build::Builder::new("models/kws.tflite").ram_limit(32_768).compile()?;
+///     Ok(())
+/// }
+/// ```
+///
+/// The crate then includes it with `aot_rt::include_model!("kws")`.
+///
+/// Configuration comes from an `aot.toml` beside `Cargo.toml`, if there is one, and
+/// from the methods here, which override it.
+#[must_use = "nothing is written before `compile`"]
+pub struct Builder {
+    path: PathBuf,
+    config_file: Option<PathBuf>,
+    out_dir: Option<PathBuf>,
+    visibility: String,
+    attributes: Vec<String>,
+    /// What the methods here change in the configuration read.
+    changes: Vec<Change>,
+}
+
+type Change = Box<dyn Fn(&mut Config)>;
+
+/// What [`Builder::compile`] made.
+#[derive(Clone, Debug)]
+pub struct Built {
+    /// The model: sizes, steps, plan, and the files it was made from.
+    pub model: Model,
+    /// The Rust file.
+    pub rust: PathBuf,
+    /// The constants, unless there are none.
+    pub constants: Option<PathBuf>,
+}
+
+impl Builder {
+    /// The model file at `path`, relative to the folder of `Cargo.toml`.
+    pub fn new(path: impl AsRef<Path>) -> Self {
+        Self {
+            path: path.as_ref().to_owned(),
+            config_file: None,
+            out_dir: None,
+            visibility: "pub".into(),
+            attributes: Vec::new(),
+            changes: Vec::new(),
+        }
+    }
+
+    /// Name of the type, and in `snake_case` of the files: `KeywordSpotter` is
+    /// included as `keyword_spotter`. Without it, both are named after the model file.
+    pub fn name(self, name: impl Into<String>) -> Self {
+        let name = name.into();
+        self.change(move |config| config.name = Some(name.clone()))
+    }
+
+    /// What the code is optimised for.
+    pub fn optimize(self, optimize: Optimize) -> Self {
+        self.change(move |config| config.optimize = optimize)
+    }
+
+    /// How often the integer arithmetic rounds.
+    pub fn rounding(self, rounding: Rounding) -> Self {
+        self.change(move |config| config.rounding = rounding)
+    }
+
+    /// Where the inputs are.
+    pub fn inputs(self, placement: Placement) -> Self {
+        self.change(move |config| config.inputs = placement)
+    }
+
+    /// Where the outputs are.
+    pub fn outputs(self, placement: Placement) -> Self {
+        self.change(move |config| config.outputs = placement)
+    }
+
+    /// Most bytes of RAM that the workspace may take.
+    pub fn ram_limit(self, bytes: usize) -> Self {
+        self.change(move |config| config.ram_limit = Some(bytes))
+    }
+
+    /// Most bytes of flash that the constants may take.
+    pub fn flash_limit(self, bytes: usize) -> Self {
+        self.change(move |config| config.flash_limit = Some(bytes))
+    }
+
+    /// A configuration file instead of `aot.toml`, relative to the folder of
+    /// `Cargo.toml`.
+    pub fn config(self, path: impl AsRef<Path>) -> Self {
+        Self { config_file: Some(path.as_ref().to_owned()), ..self }
+    }
+
+    /// Folder to write to instead of `OUT_DIR`.
+    pub fn out_dir(self, path: impl AsRef<Path>) -> Self {
+        Self { out_dir: Some(path.as_ref().to_owned()), ..self }
+    }
+
+    /// Visibility of the type: `"pub"` without it, `""` for none.
+    pub fn visibility(self, visibility: impl Into<String>) -> Self {
+        Self { visibility: visibility.into(), ..self }
+    }
+
+    /// An attribute or documentation of the type: `#[repr(align(32))]`,
+    /// `/// Finds keywords.`
+    pub fn attribute(mut self, attribute: impl Into<String>) -> Self {
+        self.attributes.push(attribute.into());
+        self
+    }
+
+    fn change(mut self, change: impl Fn(&mut Config) + 'static) -> Self {
+        self.changes.push(Box::new(change));
+        self
+    }
+
+    /// Compiles the model and writes the files, unless they are there already. Tells
+    /// cargo which files to watch.
+    ///
+    /// # Errors
+    ///
+    /// All problems of the model and of its configuration; a file that cannot be
+    /// written.
+    pub fn compile(self) -> Result<Built, Error> {
+        let root = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
+        let path = root.join(&self.path);
+        let problem = |problem| Error::new(&path, vec![problem]);
+        let folder = match self.out_dir.clone().or_else(|| env::var_os("OUT_DIR").map(PathBuf::from)) {
+            Some(folder) => folder,
+            None => return Err(problem(no_folder())),
+        };
+
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        watch(&path);
+        let mut config = self.load_config(&root, &stem)?;
+        for change in &self.changes {
+            change(&mut config);
+        }
+        let model = compile_file(&path, &config)?;
+        model.source.files.iter().filter(|file| **file != path).for_each(|file| watch(file));
+
+        let name = config.name.as_deref().map_or(stem, snake_case);
+        let generated = codegen::generate(&model, &self.attributes);
+        let [rust, binary] = ["rs", "bin"].map(|extension| folder.join(format!("{name}.{extension}")));
+        let include = format!("include_bytes!({:?})", format!("{name}.bin"));
+        write(&rust, generated.file(&self.visibility, &include).as_bytes()).map_err(problem)?;
+        let constants = (!generated.constants.is_empty()).then_some(binary);
+        if let Some(file) = &constants {
+            write(file, &generated.constants).map_err(problem)?;
+        }
+        Ok(Built { model, rust, constants })
+    }
+
+    fn load_config(&self, root: &Path, stem: &str) -> Result<Config, Error> {
+        let path = root.join(self.config_file.as_deref().unwrap_or(Path::new("aot.toml")));
+        // Cargo would run the script every time if it watched a file that is not there.
+        if self.config_file.is_none() && !path.exists() {
+            return Ok(Config::default());
+        }
+        watch(&path);
+        Config::load(&path, stem)
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+fn no_folder() -> Problem {
+    Problem::new("OUT_DIR is not set: where to write is not known")
+        .help("call this in a build script, or name a folder with `out_dir`")
+}
+
+/// Has cargo run the build script again when `path` changes.
+fn watch(path: &Path) {
+    println!("cargo::rerun-if-changed={}", path.display());
+}
+
+/// Writes a file, unless it has these contents: rustc need not run again for it.
+fn write(path: &Path, contents: &[u8]) -> Result<(), Problem> {
+    if fs::read(path).is_ok_and(|found| found == contents) {
+        return Ok(());
+    }
+    fs::write(path, contents)
+        .map_err(|error| Problem::new(format!("cannot write `{}`: {error}", path.display())))
+}

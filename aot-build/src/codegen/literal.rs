@@ -1,0 +1,113 @@
+//! Rust literals: numbers as `clippy::pedantic` wants them, parameter structs.
+
+use aot_rt::{Fields, Value};
+
+use super::writer::Code;
+
+/// `2_656_768`.
+pub(super) fn integer(value: impl std::fmt::Display) -> String {
+    let digits = value.to_string();
+    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits.as_str()), |rest| ("-", rest));
+    format!("{sign}{}", grouped(digits, '_'))
+}
+
+/// `2 656 768`, for people.
+pub(super) fn spaced(value: impl std::fmt::Display) -> String {
+    grouped(&value.to_string(), ' ')
+}
+
+/// Groups of three digits, counted from the right.
+fn grouped(digits: &str, separator: char) -> String {
+    let mut text = String::new();
+    for (i, digit) in digits.char_indices() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(separator);
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The shortest literal that reads back as `value`.
+pub(super) fn float(value: f32) -> String {
+    if value.is_nan() {
+        return "f32::NAN".into();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { "f32::INFINITY" } else { "f32::NEG_INFINITY" }.into();
+    }
+    let text = format!("{value:?}");
+    let (mantissa, exponent) = text.split_once('e').map_or((text.as_str(), None), |(m, e)| (m, Some(e)));
+    let (whole, fraction) = mantissa.split_once('.').map_or((mantissa, None), |(w, f)| (w, Some(f)));
+    let mut literal = integer(whole);
+    if let Some(fraction) = fraction {
+        literal.push('.');
+        for (i, digit) in fraction.char_indices() {
+            if i > 0 && i.is_multiple_of(3) {
+                literal.push('_');
+            }
+            literal.push(digit);
+        }
+    }
+    if let Some(exponent) = exponent {
+        literal.push('e');
+        literal.push_str(exponent);
+    }
+    literal
+}
+
+/// `[1, 49, 10, 1]`.
+pub(super) fn array(values: &[usize]) -> String {
+    let values: Vec<_> = values.iter().map(integer).collect();
+    format!("[{}]", values.join(", "))
+}
+
+/// A parameter struct: `open`, the struct, `close`.
+pub(super) fn params(code: &mut Code, open: &str, params: &dyn Fields, close: &str) {
+    code.block(format!("{open}kernels::{} {{", params.name()), &format!("}}{close}"), |code| {
+        params.fields(&mut |name, value| {
+            let value = match value {
+                Value::Usize(value) => integer(value),
+                Value::I32(value) => integer(value),
+                Value::F32(value) => float(value),
+                Value::Bool(value) => value.to_string(),
+                Value::Usizes(values) => array(values),
+                Value::Struct(fields) => return self::params(code, &format!("{name}: "), fields, ","),
+            };
+            code.line(format!("{name}: {value},"));
+        });
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floats_read_back() {
+        for (value, expect) in [
+            (0.584_702_9, "0.584_702_9"),
+            (1.0, "1.0"),
+            (-128.0, "-128.0"),
+            (123_456.79, "123_456.79"),
+            (1e-5, "1e-5"),
+            (1.175_494_4e-38, "1.175_494_4e-38"),
+            (3.402_823_5e38, "3.402_823_5e38"),
+            (-0.0, "-0.0"),
+            (f32::NEG_INFINITY, "f32::NEG_INFINITY"),
+            (f32::NAN, "f32::NAN"),
+        ] {
+            assert_eq!(float(value), expect);
+            if value.is_finite() {
+                assert_eq!(expect.replace('_', "").parse::<f32>(), Ok(value));
+            }
+        }
+    }
+
+    #[test]
+    fn integers_are_grouped() {
+        assert_eq!([integer(0), integer(-128), integer(1000)], ["0", "-128", "1_000"]);
+        assert_eq!(integer(i32::MIN), "-2_147_483_648");
+        assert_eq!(spaced(2_656_768), "2 656 768");
+    }
+}

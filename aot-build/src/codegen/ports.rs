@@ -1,0 +1,91 @@
+//! Inputs and outputs of a runner: names and types in generated code.
+
+use aot_rt::{DType, Quantization};
+
+use super::literal::integer;
+use super::names::Names;
+use crate::config::Placement;
+use crate::graph::TensorType;
+use crate::{Compiled, program};
+
+/// An input or output.
+#[derive(Debug)]
+pub(super) struct Port<'m> {
+    /// Name of the field or parameter: `input_1`.
+    pub(super) ident: String,
+    /// First part of its constants' names: `INPUT_1`.
+    pub(super) upper: String,
+    /// Offset in the workspace.
+    pub(super) offset: usize,
+    /// What it is in the program.
+    pub(super) port: &'m program::Port,
+}
+
+impl<'m> Port<'m> {
+    /// Element type and extents.
+    pub(super) fn ty(&self) -> &'m TensorType {
+        &self.port.ty
+    }
+
+    /// Name of the element type.
+    pub(super) fn element(&self) -> &'static str {
+        self.ty().dtype.name()
+    }
+
+    /// The array type: `[i8; 490]`.
+    pub(super) fn array(&self) -> String {
+        format!("[{}; {}]", self.element(), integer(self.ty().shape.elements()))
+    }
+
+    /// The array as bytes: `u8, 0, 490`, generic arguments of the workspace.
+    pub(super) fn byte_region(&self) -> String {
+        format!("u8, {}, {}", integer(self.offset), integer(self.ty().bytes()))
+    }
+
+    /// Generic arguments of the workspace: `i8, 0, 490`.
+    pub(super) fn region(&self) -> String {
+        let (offset, len) = (integer(self.offset), integer(self.ty().shape.elements()));
+        format!("{}, {offset}, {len}", self.element())
+    }
+
+    /// Scale and zero point, when integers stand for real numbers.
+    pub(super) fn quantization(&self) -> Option<Quantization> {
+        self.ty().quantization.as_ref().and_then(crate::graph::Quantization::tensor_wide)
+    }
+
+    pub(super) fn is_float(&self) -> bool {
+        self.ty().dtype == DType::F32
+    }
+}
+
+/// Inputs and outputs of a model.
+#[derive(Debug)]
+pub(super) struct Ports<'m> {
+    pub(super) inputs: Vec<Port<'m>>,
+    pub(super) outputs: Vec<Port<'m>>,
+    /// Where the inputs are.
+    pub(super) input_place: Placement,
+    /// Where the outputs are.
+    pub(super) output_place: Placement,
+}
+
+impl<'m> Ports<'m> {
+    pub(super) fn new(compiled: &'m Compiled, config: &crate::Config) -> Self {
+        let mut names = Names::default();
+        let mut ports = |role, ports: &'m [program::Port]| -> Vec<Port<'m>> {
+            let mut port = |port: &'m program::Port| {
+                let ident = names.port(role, &port.name);
+                let upper = ident.to_ascii_uppercase();
+                let offset = compiled.offsets[port.view.buffer.index()] + port.view.offset;
+                Port { ident, upper, offset, port }
+            };
+            ports.iter().map(&mut port).collect()
+        };
+        Self {
+            inputs: ports("input", &compiled.program.inputs),
+            outputs: ports("output", &compiled.program.outputs),
+            input_place: config.inputs,
+            output_place: config.outputs,
+        }
+    }
+}

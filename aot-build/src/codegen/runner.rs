@@ -1,0 +1,326 @@
+//! The runner: its struct, its constants, and `run` in the form that the placement
+//! of inputs and outputs asks for.
+
+use aot_rt::DType;
+
+use super::docs;
+use super::literal::{array, float, integer};
+use super::ports::{Port, Ports};
+use super::steps::Steps;
+use super::writer::Code;
+use crate::Model;
+use crate::config::Placement;
+
+/// Most steps that one function calls before clippy finds it long.
+const MANY_STEPS: usize = 80;
+
+/// What the runner's items are printed from.
+pub(super) struct Runner<'m> {
+    pub(super) model: &'m Model,
+    pub(super) ports: &'m Ports<'m>,
+}
+
+impl Runner<'_> {
+    fn name(&self) -> &str {
+        &self.model.type_name
+    }
+
+    /// Name of the struct of inputs, where there are several.
+    pub(super) fn inputs_struct(&self) -> Option<String> {
+        (self.ports.inputs.len() > 1).then(|| format!("{}Inputs", self.name()))
+    }
+
+    /// Name of the struct of outputs, where there are several.
+    pub(super) fn outputs_struct(&self) -> Option<String> {
+        (self.ports.outputs.len() > 1).then(|| format!("{}Outputs", self.name()))
+    }
+
+    /// The struct.
+    pub(super) fn declaration(&self, code: &mut Code, attributes: &[String]) {
+        if !attributes.is_empty() {
+            for attribute in attributes {
+                code.line(attribute);
+            }
+            code.line("///");
+        }
+        code.doc(docs::runner(self.model, &self.ports.inputs, &self.ports.outputs));
+        code.line("#[derive(Debug, Default)]");
+        code.block(format!("pub struct {} {{", self.name()), "}", |code| {
+            code.line(format!("workspace: ::aot_rt::Workspace<{{ {}::ARENA_BYTES }}>,", self.name()));
+        });
+    }
+
+    /// The structs of inputs and of outputs, where there are several.
+    pub(super) fn port_structs(&self, code: &mut Code) {
+        let groups = [
+            (self.inputs_struct(), "input", &self.ports.inputs, Placement::Workspace),
+            (self.outputs_struct(), "output", &self.ports.outputs, self.ports.output_place),
+        ];
+        for (name, role, ports, place) in groups {
+            let Some(name) = name else { continue };
+            // Results in the workspace are read, the caller's arrays are written.
+            let written = role == "output" && place == Placement::Caller;
+            code.blank();
+            code.doc(format!("The {role}s of [`{}`].", self.name()));
+            code.line(if written { "#[derive(Debug)]" } else { "#[derive(Clone, Copy, Debug)]" });
+            code.line(r#"#[allow(clippy::struct_field_names, reason = "the names are the model's")]"#);
+            code.block(format!("pub struct {name}<'a> {{"), "}", |code| {
+                for port in ports {
+                    let reference = if written { "&'a mut" } else { "&'a" };
+                    let title = if role == "input" { "Input" } else { "Output" };
+                    code.doc(docs::port(title, port));
+                    code.line(format!("pub {}: {reference} {},", port.ident, port.array()));
+                }
+            });
+        }
+    }
+
+    /// The inherent items.
+    pub(super) fn implementation(&self, code: &mut Code, steps: &Steps<'_>) {
+        code.block(format!("impl {} {{", self.name()), "}", |code| {
+            self.constants(code);
+            self.constructors(code);
+            if self.ports.input_place == Placement::Workspace && !self.ports.inputs.is_empty() {
+                self.run_with_copies(code);
+                for port in &self.ports.inputs {
+                    input_region(code, port);
+                }
+                self.run_steps(code, steps, "run_in_place", false);
+            } else {
+                self.run_steps(code, steps, "run", true);
+            }
+            if self.ports.output_place == Placement::Workspace {
+                for port in &self.ports.outputs {
+                    output_region(code, port);
+                }
+            }
+            for port in &self.ports.inputs {
+                quantize(code, port);
+            }
+            for port in &self.ports.outputs {
+                dequantize(code, port);
+            }
+        });
+    }
+
+    fn constants(&self, code: &mut Code) {
+        let compiled = &self.model.compiled;
+        let mut constant = |doc: &str, name: &str, ty: &str, value: String| {
+            code.doc(doc);
+            code.line(format!("pub const {name}: {ty} = {value};"));
+        };
+        let constant_bytes = compiled.program.constants.bytes().len();
+        constant("Bytes of RAM: the workspace.", "ARENA_BYTES", "usize", integer(compiled.arena_bytes));
+        constant("Bytes of flash: the constants.", "CONSTANT_BYTES", "usize", integer(constant_bytes));
+        constant("Multiply-accumulates of a run.", "MACS", "u64", integer(compiled.program.macs()));
+        let inputs = self.ports.inputs.iter().map(|port| ("input", port));
+        let outputs = self.ports.outputs.iter().map(|port| ("output", port));
+        for (role, port) in inputs.chain(outputs) {
+            code.blank();
+            let name = docs::code_span(&port.port.name);
+            let (upper, shape) = (&port.upper, &port.ty().shape);
+            code.doc(format!("Extents of {role} {name}, outermost first."));
+            code.line(format!("pub const {upper}_SHAPE: [usize; {}] = {};", shape.len(), array(shape)));
+            code.doc(format!("Number of elements of {role} {name}."));
+            code.line(format!("pub const {upper}_LEN: usize = {};", integer(shape.elements())));
+            if let Some(quantization) = port.quantization() {
+                code.doc(format!("Scale and zero point of {role} {name}."));
+                let ty = "::aot_rt::Quantization";
+                code.block(format!("pub const {upper}_QUANTIZATION: {ty} = {ty} {{"), "};", |code| {
+                    code.line(format!("scale: {},", float(quantization.scale)));
+                    code.line(format!("zero_point: {},", integer(quantization.zero_point)));
+                });
+            }
+        }
+    }
+
+    fn constructors(&self, code: &mut Code) {
+        code.blank();
+        code.doc("A runner whose memory is zero; a `static` of it takes no flash.");
+        code.line("#[must_use]");
+        code.block("pub const fn new() -> Self {", "}", |code| {
+            code.block("Self {", "}", |code| code.line("workspace: ::aot_rt::Workspace::new(),"));
+        });
+        code.blank();
+        code.doc(
+            "The one runner in static memory: on the first call, and `None` on every later\n\
+             one. It takes no memory in a program that does not call this.",
+        );
+        code.line("#[cfg(target_has_atomic = \"8\")]");
+        code.line("#[must_use]");
+        code.block("pub fn take() -> Option<&'static mut Self> {", "}", |code| {
+            let name = self.name();
+            code.line(format!("static RUNNER: ::aot_rt::Singleton<{name}> ="));
+            code.line(format!("    ::aot_rt::Singleton::new({name}::new());"));
+            code.line("RUNNER.take()");
+        });
+    }
+
+    fn run_with_copies(&self, code: &mut Code) {
+        code.blank();
+        let result = match self.ports.output_place {
+            Placement::Workspace => ", and gives what is there then",
+            Placement::Caller => "",
+        };
+        code.doc(format!("Runs the model: copies what it is given into the workspace{result}."));
+        self.signature(code, "run", true);
+        code.indented(|code| {
+            for port in &self.ports.inputs {
+                code.line(format!("*self.{}_mut() = *{};", port.ident, self.input_array(port)));
+            }
+            code.line(format!("self.run_in_place({})", self.output_arguments()));
+        });
+        code.line("}");
+    }
+
+    /// The function that calls the steps.
+    fn run_steps(&self, code: &mut Code, steps: &Steps<'_>, name: &str, takes_inputs: bool) {
+        code.blank();
+        if takes_inputs {
+            code.doc("Runs the model.");
+        } else {
+            code.doc(
+                "Runs the model on what is in the regions of its inputs.\n\n\
+                 The steps use that memory, too: write the inputs again before the next run.",
+            );
+        }
+        if self.model.compiled.program.steps.len() > MANY_STEPS {
+            code.line(r#"#[allow(clippy::too_many_lines, reason = "a line for each step")]"#);
+        }
+        let use_workspace = steps.use_workspace();
+        if !use_workspace && self.ports.output_place == Placement::Caller {
+            code.line(r#"#[allow(clippy::unused_self, reason = "no step needs memory of its own")]"#);
+        }
+        self.signature(code, name, takes_inputs);
+        code.indented(|code| {
+            if use_workspace {
+                code.line("let workspace = &mut self.workspace;");
+            }
+            let unused = |port: &&Port<'_>| takes_inputs && !steps.use_port(port);
+            for port in self.ports.inputs.iter().filter(unused) {
+                code.line(format!("let _ = {}; // No step reads it.", self.input_array(port)));
+            }
+            if let (Placement::Caller, Some(outputs)) = (self.ports.output_place, self.outputs_struct()) {
+                let names: Vec<_> = self.ports.outputs.iter().map(|port| port.ident.clone()).collect();
+                code.wide_list(&format!("let {outputs} {{ "), &names, " } = outputs;");
+            }
+            steps.calls(code, |port| self.array(port));
+            if self.ports.output_place == Placement::Workspace {
+                self.result(code);
+            }
+        });
+        code.line("}");
+    }
+
+    fn result(&self, code: &mut Code) {
+        match (self.outputs_struct(), self.ports.outputs.as_slice()) {
+            (Some(name), outputs) => code.block(format!("{name} {{"), "}", |code| {
+                for port in outputs {
+                    code.line(format!("{0}: self.{0}(),", port.ident));
+                }
+            }),
+            (None, [port]) => code.line(format!("self.{}()", port.ident)),
+            (None, _) => (),
+        }
+    }
+
+    /// `pub fn name(&mut self, ..) -> .. {`.
+    fn signature(&self, code: &mut Code, name: &str, takes_inputs: bool) {
+        let mut arguments = vec!["&mut self".to_owned()];
+        if takes_inputs {
+            match (self.inputs_struct(), self.ports.inputs.as_slice()) {
+                (Some(name), _) => arguments.push(format!("inputs: {name}<'_>")),
+                (None, inputs) => {
+                    arguments.extend(inputs.iter().map(|port| format!("{}: &{}", port.ident, port.array())));
+                }
+            }
+        }
+        let outputs = self.ports.outputs.as_slice();
+        let result = match (self.ports.output_place, self.outputs_struct(), outputs) {
+            (Placement::Workspace, Some(name), _) => format!(" -> {name}<'_>"),
+            (Placement::Workspace, None, [port]) => format!(" -> &{}", port.array()),
+            (Placement::Workspace, None, _) => String::new(),
+            (Placement::Caller, Some(name), _) => {
+                arguments.push(format!("outputs: {name}<'_>"));
+                String::new()
+            }
+            (Placement::Caller, None, outputs) => {
+                let argument = |port: &Port<'_>| format!("{}: &mut {}", port.ident, port.array());
+                arguments.extend(outputs.iter().map(argument));
+                String::new()
+            }
+        };
+        code.wide_list(&format!("pub fn {name}("), &arguments, &format!("){result} {{"));
+    }
+
+    fn input_array(&self, port: &Port<'_>) -> String {
+        let field = if self.inputs_struct().is_some() { "inputs." } else { "" };
+        format!("{field}{}", port.ident)
+    }
+
+    /// How `run` reaches a caller's array.
+    fn array(&self, port: &Port<'_>) -> String {
+        let is_input = self.ports.inputs.iter().any(|input| input.ident == port.ident);
+        if is_input { self.input_array(port) } else { port.ident.clone() }
+    }
+
+    /// What `run` hands on to `run_in_place`.
+    pub(super) fn output_arguments(&self) -> String {
+        match (self.ports.output_place, self.outputs_struct(), self.ports.outputs.as_slice()) {
+            (Placement::Caller, Some(_), _) => "outputs".into(),
+            (Placement::Caller, None, [port]) => port.ident.clone(),
+            (Placement::Caller, None, _) | (Placement::Workspace, ..) => String::new(),
+        }
+    }
+}
+
+fn input_region(code: &mut Code, port: &Port<'_>) {
+    code.blank();
+    code.doc(format!(
+        "{}\n\nIts region in the workspace, to be written before\n[`run_in_place`](Self::run_in_place).",
+        docs::port("Input", port)
+    ));
+    code.block(format!("pub fn {}_mut(&mut self) -> &mut {} {{", port.ident, port.array()), "}", |code| {
+        code.line(format!("self.workspace.write::<{}>()", port.region()))
+    });
+}
+
+fn output_region(code: &mut Code, port: &Port<'_>) {
+    code.blank();
+    code.doc(format!(
+        "{}\n\nAs the last run left it; writing an input may destroy it.",
+        docs::port("Output", port)
+    ));
+    code.line("#[must_use]");
+    code.block(format!("pub fn {}(&self) -> &{} {{", port.ident, port.array()), "}", |code| {
+        code.line(format!("self.workspace.read::<{}>()", port.region()));
+    });
+}
+
+fn quantize(code: &mut Code, port: &Port<'_>) {
+    let element = port.element();
+    // There is no helper for 64 bits: no operator takes such numbers as quantized.
+    if port.quantization().is_none() || port.ty().dtype == DType::I64 {
+        return;
+    }
+    code.blank();
+    code.doc(format!("The integer of input {} nearest to `real`.", docs::code_span(&port.port.name)));
+    code.line("#[must_use]");
+    code.block(format!("pub fn quantize_{}(real: f32) -> {element} {{", port.ident), "}", |code| {
+        code.line(format!("Self::{}_QUANTIZATION.quantize_{element}(real)", port.upper));
+    });
+}
+
+fn dequantize(code: &mut Code, port: &Port<'_>) {
+    let element = port.element();
+    if port.quantization().is_none() || port.ty().dtype == DType::I64 {
+        return;
+    }
+    code.blank();
+    code.doc(format!("The real value of an integer of output {}.", docs::code_span(&port.port.name)));
+    code.line("#[must_use]");
+    code.block(format!("pub fn dequantize_{}(q: {element}) -> f32 {{", port.ident), "}", |code| {
+        let q = if port.ty().dtype == DType::I32 { "q" } else { "q.into()" };
+        code.line(format!("Self::{}_QUANTIZATION.dequantize({q})", port.upper));
+    });
+}

@@ -1,0 +1,126 @@
+//! The untyped face of the runner: `impl aot_rt::Model`.
+
+use aot_rt::DType;
+
+use super::ports::Port;
+use super::runner::Runner;
+use super::writer::Code;
+use crate::config::Placement;
+
+impl Runner<'_> {
+    /// `impl aot_rt::Model`.
+    pub(super) fn untyped(&self, code: &mut Code) {
+        code.block(format!("impl ::aot_rt::Model for {} {{", self.model.type_name), "}", |code| {
+            code.line(format!("const NAME: &'static str = {:?};", self.model.compiled.program.name));
+            tensor_infos(code, "INPUTS", &self.ports.inputs);
+            tensor_infos(code, "OUTPUTS", &self.ports.outputs);
+            code.blank();
+            code.line("fn run_bytes(");
+            code.line("    &mut self,");
+            code.line("    inputs: &[&[u8]],");
+            code.line("    outputs: &mut [&mut [u8]],");
+            code.block(") -> Result<(), ::aot_rt::IoError> {", "}", |code| self.run_bytes(code));
+        });
+    }
+
+    fn run_bytes(&self, code: &mut Code) {
+        let (inputs, outputs) = (&self.ports.inputs, &self.ports.outputs);
+        slices(code, inputs, "inputs", "InputCount");
+        slices(code, outputs, "outputs", "OutputCount");
+        arrays(code, inputs, "input_elements", self.ports.input_place);
+        arrays(code, outputs, "output_elements", self.ports.output_place);
+        // What `run` or `run_in_place` is given.
+        let mut given = Vec::new();
+        let mut method = "run";
+        let names = |ports: &[Port<'_>]| ports.iter().map(|port| port.ident.clone()).collect::<Vec<_>>();
+        match (self.ports.input_place, self.inputs_struct()) {
+            (Placement::Workspace, _) if !inputs.is_empty() => {
+                method = "run_in_place";
+                for port in inputs {
+                    code.line(format!(
+                        "*self.workspace.write::<{}>() = *{};",
+                        port.byte_region(),
+                        port.ident
+                    ));
+                }
+            }
+            (_, Some(name)) => {
+                code.wide_list(&format!("let inputs = {name} {{ "), &names(inputs), " };");
+                given.push("inputs".into());
+            }
+            (_, None) => given.extend(names(inputs)),
+        }
+        match (self.ports.output_place, self.outputs_struct()) {
+            (Placement::Workspace, _) => (),
+            (Placement::Caller, Some(name)) => {
+                code.wide_list(&format!("let outputs = {name} {{ "), &names(outputs), " };");
+                given.push("outputs".into());
+            }
+            (Placement::Caller, None) => given.extend(names(outputs)),
+        }
+        code.line(format!("self.{method}({});", given.join(", ")));
+        if self.ports.output_place == Placement::Workspace {
+            for port in outputs {
+                code.line(format!("*{} = *self.workspace.read::<{}>();", port.ident, port.byte_region()));
+            }
+        }
+        code.line("Ok(())");
+    }
+}
+
+fn tensor_infos(code: &mut Code, name: &str, ports: &[Port<'_>]) {
+    let ty = "::aot_rt::TensorInfo";
+    let open = format!("const {name}: &'static [{ty}] = &[");
+    let fields = |code: &mut Code, port: &Port<'_>| {
+        code.line(format!("name: {:?},", port.port.name));
+        code.line(format!("dtype: ::aot_rt::DType::{},", variant(port.ty().dtype)));
+        code.line(format!("shape: &Self::{}_SHAPE,", port.upper));
+        let quantization = match port.quantization() {
+            Some(_) => format!("Some(Self::{}_QUANTIZATION)", port.upper),
+            None => "None".into(),
+        };
+        code.line(format!("quantization: {quantization},"));
+    };
+    match ports {
+        [] => code.line(open + "];"),
+        [port] => code.block(format!("{open}{ty} {{"), "}];", |code| fields(code, port)),
+        ports => code.block(open, "];", |code| {
+            for port in ports {
+                code.block(format!("{ty} {{"), "},", |code| fields(code, port));
+            }
+        }),
+    }
+}
+
+fn variant(dtype: DType) -> &'static str {
+    match dtype {
+        DType::I8 => "I8",
+        DType::U8 => "U8",
+        DType::I16 => "I16",
+        DType::I32 => "I32",
+        DType::I64 => "I64",
+        DType::F32 => "F32",
+    }
+}
+
+/// Names the slices, or fails on another number.
+fn slices(code: &mut Code, ports: &[Port<'_>], slices: &str, error: &str) {
+    let names: Vec<_> = ports.iter().map(|port| port.ident.clone()).collect();
+    code.wide_list("let [", &names, &format!("] = {slices} else {{"));
+    code.line(format!("    return Err(::aot_rt::IoError::{error});"));
+    code.line("};");
+}
+
+/// Makes arrays of the slices: of bytes to be copied, or of elements to work on.
+fn arrays(code: &mut Code, ports: &[Port<'_>], function: &str, place: Placement) {
+    for (i, port) in ports.iter().enumerate() {
+        let ident = &port.ident;
+        let array = match place {
+            Placement::Workspace => format!("u8, {}", super::literal::integer(port.ty().bytes())),
+            Placement::Caller => {
+                format!("{}, {}", port.element(), super::literal::integer(port.ty().shape.elements()))
+            }
+        };
+        code.line(format!("let {ident} = ::aot_rt::{function}::<{array}>({ident}, {i})?;"));
+    }
+}
