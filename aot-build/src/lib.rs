@@ -8,6 +8,8 @@ pub mod codegen;
 pub mod config;
 pub mod error;
 pub mod eval;
+#[cfg(feature = "json")]
+pub mod export;
 pub mod graph;
 pub mod import;
 pub mod ops;
@@ -15,10 +17,14 @@ pub mod passes;
 pub mod plan;
 pub mod program;
 pub mod report;
+#[cfg(feature = "json")]
+pub mod weights;
 
 mod builder;
 mod compile;
 mod model;
+#[cfg(feature = "json")]
+mod nearest;
 mod sha256;
 
 pub use builder::{Builder, Built};

@@ -12,7 +12,8 @@ pub(super) fn integer(value: impl std::fmt::Display) -> String {
 }
 
 /// `2 656 768`, for people.
-pub(super) fn spaced(value: impl std::fmt::Display) -> String {
+#[must_use]
+pub fn spaced(value: impl std::fmt::Display) -> String {
     grouped(&value.to_string(), ' ')
 }
 

@@ -5,7 +5,7 @@
 //! `::aot_rt`.
 
 mod docs;
-mod literal;
+pub(crate) mod literal;
 mod names;
 mod ports;
 mod runner;
@@ -13,6 +13,7 @@ mod steps;
 mod untyped;
 mod writer;
 
+pub(crate) use docs::real_value;
 pub use names::{snake_case, type_name};
 
 use literal::integer;

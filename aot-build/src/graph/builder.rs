@@ -71,12 +71,6 @@ impl GraphBuilder {
         self.add(Tensor { name, ty, data: Some(data) })
     }
 
-    /// Adds the result of a node that was refused, by its declared type, so that the
-    /// rest of the model is still looked at. Its problem must have been added.
-    pub fn stand_in(&mut self, name: impl Into<String>, ty: TensorType) -> TensorId {
-        self.add(Tensor { name: name.into(), ty, data: None })
-    }
-
     /// Adds a node and infers the types of its results.
     ///
     /// Where inference fails, the results take their declared types so that the
@@ -119,6 +113,12 @@ impl GraphBuilder {
             self.graph.nodes.push(Node { name, index, op, inputs, outputs });
         }
         ids
+    }
+
+    /// Stands in for the result of a node that the importer does not understand and
+    /// has reported, so that the nodes after it are still looked at.
+    pub fn stand_in(&mut self, name: impl Into<String>, ty: TensorType) -> TensorId {
+        self.add(Tensor { name: name.into(), ty, data: None })
     }
 
     /// Ends the graph.

@@ -41,6 +41,7 @@ pub use softmax::Softmax;
 pub use window::Padding2d;
 
 use aot_rt::DType;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::OpError;
 use crate::graph::{Shape, Tensor, TensorType};
@@ -143,6 +144,34 @@ macro_rules! operators {
                 }
             }
 
+            /// Names of all operators.
+            pub const NAMES: &'static [&'static str] = &[$(<$op as Operator>::NAME),*];
+
+            /// The operator called `name`, with the attributes that `deserializer` gives;
+            /// `None` where no operator has that name.
+            pub fn deserialize<'de, D: Deserializer<'de>>(
+                name: &str,
+                deserializer: D,
+            ) -> Option<Result<Self, D::Error>> {
+                $(
+                    if name == <$op as Operator>::NAME {
+                        return Some($op::deserialize(deserializer).map(Self::$op));
+                    }
+                )*
+                None
+            }
+
+            /// Writes the attributes as a map.
+            ///
+            /// # Errors
+            ///
+            /// When `serializer` fails.
+            pub fn serialize_attributes<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    $(Self::$op(op) => op.serialize(serializer),)*
+                }
+            }
+
             /// Types of the results, see [`Operator::infer`].
             ///
             /// # Errors
@@ -194,16 +223,26 @@ operators! {
 }
 
 /// Element types by name, for attributes in files.
-mod dtype_name {
+pub(crate) mod dtype_name {
     use aot_rt::DType;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    pub(super) fn serialize<S: Serializer>(dtype: &DType, serializer: S) -> Result<S::Ok, S::Error> {
+    const NAMES: [&str; DType::ALL.len()] = {
+        let mut names = [""; DType::ALL.len()];
+        let mut i = 0;
+        while i < names.len() {
+            names[i] = DType::ALL[i].name();
+            i += 1;
+        }
+        names
+    };
+
+    pub(crate) fn serialize<S: Serializer>(dtype: &DType, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(dtype.name())
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DType, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DType, D::Error> {
         let name = String::deserialize(deserializer)?;
-        DType::from_name(&name).ok_or_else(|| D::Error::custom(format!("`{name}` is no element type")))
+        DType::from_name(&name).ok_or_else(|| D::Error::unknown_variant(&name, &NAMES))
     }
 }

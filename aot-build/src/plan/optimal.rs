@@ -22,11 +22,7 @@ pub(super) fn pack(model: &Model<'_>, limits: &Limits) -> Result<Packing, PlanEr
     for index in 0..model.limits.len() {
         pools.push(improve(model, &mut layout, PoolId(index), &mut nodes));
     }
-    Ok(Packing {
-        layout,
-        pools,
-        nodes: limits.nodes - nodes,
-    })
+    Ok(Packing { layout, pools, nodes: limits.nodes - nodes })
 }
 
 /// The smallest of the greedy layouts.
@@ -35,9 +31,7 @@ fn best_greedy(model: &Model<'_>) -> Result<Layout, PlanError> {
     for order in &Order::ALL[1..] {
         let layout = greedy::place_in_order(model, &order.items(model));
         let total = |layout: &Result<Layout, PlanError>| {
-            layout
-                .as_ref()
-                .map_or(i64::MAX, |layout| layout.total(model))
+            layout.as_ref().map_or(i64::MAX, |layout| layout.total(model))
         };
         if total(&layout) < total(&best) {
             best = layout;
@@ -60,11 +54,7 @@ fn improve(model: &Model<'_>, layout: &mut Layout, pool: PoolId, nodes: &mut u64
             }
         });
     }
-    PoolPlan {
-        size: size as usize,
-        lower_bound: lower_bound as usize,
-        proved: size == lower_bound,
-    }
+    PoolPlan { size: size as usize, lower_bound: lower_bound as usize, proved: size == lower_bound }
 }
 
 /// Brings `size` down and `lower_bound` up until they meet or the nodes end.

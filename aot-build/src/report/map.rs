@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::MemoryReport;
 use super::memory::TensorReport;
-use super::text::spaced;
+use super::spaced;
 
 /// Lines that the workspace is divided into.
 const LINES: usize = 24;
@@ -16,7 +16,8 @@ const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 /// the time after the last, a letter for each tensor, and a legend.
 #[must_use]
 pub fn memory_map(report: &MemoryReport) -> String {
-    let tensors = || report.tensors.iter().filter(|tensor| tensor.alias_of.is_none() && tensor.offset.is_some());
+    let tensors =
+        || report.tensors.iter().filter(|tensor| tensor.alias_of.is_none() && tensor.offset.is_some());
     let lettered: Vec<(char, &TensorReport)> =
         LETTERS.chars().chain(std::iter::repeat('#')).zip(tensors()).collect();
     let band = report.arena_bytes.div_ceil(LINES).max(1);
@@ -31,7 +32,7 @@ pub fn memory_map(report: &MemoryReport) -> String {
             })
             .collect();
         // Writing to a string cannot fail.
-        let _ = writeln!(map, "{:>12} {cells}", spaced(start as u64));
+        let _ = writeln!(map, "{:>12} {cells}", spaced(start));
     }
     for (letter, tensor) in &lettered {
         let _ = writeln!(map, "{letter:>12} {}", tensor.name);

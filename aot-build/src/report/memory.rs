@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::summary::verdict;
-use super::text::{columns, spaced};
+use super::{columns, spaced};
 use crate::Compiled;
 use crate::program::{Lifetime, Storage};
 
@@ -129,27 +129,23 @@ impl fmt::Display for MemoryReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let heading = ["tensor", "bytes", "from", "to", "offset", "alias of"].map(str::to_owned);
         let rows = self.tensors.iter().map(|tensor| {
-            let to = if tensor.last_step < self.steps.len() { tensor.last_step.to_string() } else { "end".into() };
+            let to =
+                if tensor.last_step < self.steps.len() { tensor.last_step.to_string() } else { "end".into() };
             [
                 tensor.name.clone(),
-                spaced(tensor.bytes as u64),
+                spaced(tensor.bytes),
                 tensor.first_step.to_string(),
                 to,
-                tensor.offset.map_or(String::new(), |offset| spaced(offset as u64)),
+                tensor.offset.map_or(String::new(), |offset| spaced(offset)),
                 tensor.alias_of.clone().unwrap_or_default(),
             ]
         });
         let rows: Vec<_> = std::iter::once(heading).chain(rows).collect();
         writeln!(f, "{}", columns(&rows))?;
         let verdict = verdict(self.arena_bytes, self.lower_bound, self.proved);
-        writeln!(f, "arena: {} bytes, {verdict}", spaced(self.arena_bytes as u64))?;
+        writeln!(f, "arena: {} bytes, {verdict}", spaced(self.arena_bytes))?;
         let Peak { step, bytes, tensors } = &self.peak;
         let name = self.step_name(*step);
-        writeln!(
-            f,
-            "peak: {} bytes at step {step} `{name}`: {}",
-            spaced(*bytes as u64),
-            tensors.join(", ")
-        )
+        writeln!(f, "peak: {} bytes at step {step} `{name}`: {}", spaced(*bytes), tensors.join(", "))
     }
 }

@@ -10,8 +10,9 @@ mod problems;
 mod summary;
 mod text;
 
+pub use crate::codegen::literal::spaced;
 pub use map::memory_map;
 pub use memory::{MemoryReport, Peak, TensorReport};
 pub use problems::ErrorReport;
 pub use summary::{PortReport, Summary};
-pub use text::{columns, spaced};
+pub use text::columns;

@@ -44,9 +44,7 @@ impl<'e> ProblemReport<'e> {
         let location = match &problem.location {
             Location::Model => None,
             &Location::Text { line, column } => Some(Place::Text { line, column }),
-            Location::Node { index, name, operator } => {
-                Some(Place::Node { node: *index, name, operator })
-            }
+            Location::Node { index, name, operator } => Some(Place::Node { node: *index, name, operator }),
             Location::Tensor(tensor) => Some(Place::Tensor { tensor }),
             Location::Key(key) => Some(Place::Key { key }),
         };

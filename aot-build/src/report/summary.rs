@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use aot_rt::Quantization;
 use serde::Serialize;
 
-use super::text::{columns, spaced};
+use super::{columns, spaced};
 use crate::Model;
+use crate::codegen::real_value;
 use crate::program::Port;
 
 /// What a model is and needs.
@@ -102,14 +104,9 @@ impl PortReport {
 
     /// What the integers stand for: `0.5847 (q − 83)`.
     fn real_value(&self) -> String {
-        let (Some(scale), Some(zero_point)) = (self.scale, self.zero_point) else {
-            return String::new();
-        };
-        match zero_point {
-            0 => format!("{scale} q"),
-            1.. => format!("{scale} (q − {zero_point})"),
-            ..0 => format!("{scale} (q + {})", zero_point.unsigned_abs()),
-        }
+        let quantization = self.scale.zip(self.zero_point);
+        quantization
+            .map_or(String::new(), |(scale, zero_point)| real_value(Quantization { scale, zero_point }))
     }
 }
 
@@ -119,21 +116,22 @@ impl fmt::Display for Summary {
             f,
             "{}: {} bytes, sha256 {}, type {}",
             self.file,
-            spaced(self.bytes as u64),
+            spaced(self.bytes),
             self.sha256,
             self.name
         )?;
         let ports = self.inputs.iter().map(|port| port.row("input"));
         let ports: Vec<_> = ports.chain(self.outputs.iter().map(|port| port.row("output"))).collect();
         write!(f, "{}", columns(&ports))?;
-        let operators: Vec<_> = self.operators.iter().map(|(name, count)| format!("{name} {count}")).collect();
+        let operators: Vec<_> =
+            self.operators.iter().map(|(name, count)| format!("{name} {count}")).collect();
         writeln!(f, "  operators  {}", operators.join(", "))?;
-        writeln!(f, "  steps      {}", spaced(self.steps as u64))?;
+        writeln!(f, "  steps      {}", spaced(self.steps))?;
         writeln!(f, "  MACs       {}", spaced(self.macs))?;
         let verdict = verdict(self.arena_bytes, self.lower_bound, self.proved);
-        writeln!(f, "  arena      {} bytes, {verdict}", spaced(self.arena_bytes as u64))?;
-        writeln!(f, "  constants  {} bytes", spaced(self.constant_bytes as u64))?;
-        writeln!(f, "  state      {} bytes", spaced(self.state_bytes as u64))
+        writeln!(f, "  arena      {} bytes, {verdict}", spaced(self.arena_bytes))?;
+        writeln!(f, "  constants  {} bytes", spaced(self.constant_bytes))?;
+        writeln!(f, "  state      {} bytes", spaced(self.state_bytes))
     }
 }
 
@@ -143,6 +141,6 @@ pub(super) fn verdict(arena_bytes: usize, lower_bound: usize, proved: bool) -> S
         return "proved minimal for this order of steps".to_owned();
     }
     let gap = arena_bytes.saturating_sub(lower_bound);
-    let (bound, gap) = (spaced(lower_bound as u64), spaced(gap as u64));
+    let (bound, gap) = (spaced(lower_bound), spaced(gap));
     format!("not proved minimal: the lower bound is {bound}, {gap} less")
 }

@@ -1,20 +1,6 @@
-//! Numbers and tables as text.
+//! Tables as text.
 
 use std::fmt::Write as _;
-
-/// A number with its digits in groups of three: `53 936`.
-#[must_use]
-pub fn spaced(number: impl Into<u128>) -> String {
-    let digits = number.into().to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(' ');
-        }
-        text.push(digit);
-    }
-    text
-}
 
 /// Rows of cells in columns, the numbers' columns flush right; a line each.
 #[must_use]
@@ -44,13 +30,6 @@ fn is_number(cell: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn digits_in_groups() {
-        for (number, expect) in [(0_u64, "0"), (999, "999"), (1_000, "1 000"), (2_656_768, "2 656 768")] {
-            assert_eq!(spaced(number), expect);
-        }
-    }
 
     #[test]
     fn numbers_are_flush_right() {

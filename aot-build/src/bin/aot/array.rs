@@ -12,22 +12,22 @@ use crate::settings::write_file;
 
 /// An array.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Array {
-    pub dtype: DType,
-    pub shape: Shape,
+pub(crate) struct Array {
+    pub(crate) dtype: DType,
+    pub(crate) shape: Shape,
     /// The elements, row by row, little-endian.
-    pub bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// The elements of an array, as numbers.
-pub enum Elements<'a> {
+pub(crate) enum Elements<'a> {
     Integers(Box<dyn Iterator<Item = i64> + 'a>),
     Floats(Box<dyn Iterator<Item = f32> + 'a>),
 }
 
 impl Array {
     /// Reads the `.npy` file at `path`.
-    pub fn read(path: &Path) -> Result<Self, Error> {
+    pub(crate) fn read(path: &Path) -> Result<Self, Error> {
         let file = std::fs::read(path);
         let file = file.map_err(|error| problem(path, format!("cannot read the file: {error}")))?;
         let Stored { dtype, shape, bytes } = npy::read(&file).map_err(|message| problem(path, message))?;
@@ -35,24 +35,24 @@ impl Array {
     }
 
     /// Writes a `.npy` file.
-    pub fn write(&self, path: &Path) -> Result<(), Error> {
+    pub(crate) fn write(&self, path: &Path) -> Result<(), Error> {
         let Self { dtype, shape, bytes } = self;
         write_file(path, &npy::write(&Stored { dtype: *dtype, shape: shape.clone(), bytes }))
     }
 
     /// Whether type and extents are those of `ty`.
-    pub fn is(&self, ty: &TensorType) -> bool {
+    pub(crate) fn is(&self, ty: &TensorType) -> bool {
         (self.dtype, &self.shape) == (ty.dtype, &ty.shape)
     }
 
     /// With one leading axis more than `ty`: the steps of a sequence.
-    pub fn sequence_of(&self, ty: &TensorType) -> Option<usize> {
+    pub(crate) fn sequence_of(&self, ty: &TensorType) -> Option<usize> {
         let (&steps, rest) = self.shape.split_first()?;
         (self.dtype == ty.dtype && *rest == *ty.shape).then_some(steps)
     }
 
     /// The elements, as numbers.
-    pub fn elements(&self) -> Elements<'_> {
+    pub(crate) fn elements(&self) -> Elements<'_> {
         macro_rules! numbers {
             ($kind:ident, $ty:ty) => {{
                 let (chunks, _) = self.bytes.as_chunks();

@@ -4,25 +4,27 @@ use std::path::PathBuf;
 
 use aot_build::report::Summary;
 
-use crate::console::{Console, Failure, Problems};
+use crate::console::{Console, Failure};
 use crate::settings::Settings;
 
 /// Says what a model needs, or everything that is wrong with it
 #[derive(clap::Args)]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// Model file: .tflite or .json
     model: PathBuf,
     #[command(flatten)]
     settings: Settings,
     /// Print JSON
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 }
 
-pub fn run(arguments: &Arguments, console: &mut Console) -> Result<(), Failure> {
-    let model = arguments.settings.compile(&arguments.model);
-    let model = model.map_err(|error| console.reported(error, arguments.json))?;
-    let summary = Summary::new(&model);
-    if arguments.json { console.json(&summary)? } else { console.print(&summary)? }
+pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<(), Failure> {
+    let summary = Summary::new(&arguments.settings.compile(&arguments.model)?);
+    if arguments.json {
+        console.json(&summary)?
+    } else {
+        console.print(&summary)?
+    }
     Ok(())
 }

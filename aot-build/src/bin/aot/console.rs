@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::Path;
 
-use anstream::{AutoStream, stream::AsLockedWrite as _};
+use anstream::AutoStream;
 use aot_build::report::ErrorReport;
 use aot_build::{Error, Problem};
 use clap::builder::styling::{AnsiColor, Style};
@@ -15,7 +15,7 @@ const HELP: Style = AnsiColor::Cyan.on_default().bold();
 const GOOD: Style = AnsiColor::Green.on_default();
 
 /// Why a command did not do what it should.
-pub enum Failure {
+pub(crate) enum Failure {
     /// Something is wrong with files that the user gave.
     Problems(Vec<Error>),
     /// What was to be found out was found out, printed, and is not good: results
@@ -31,6 +31,12 @@ impl From<Error> for Failure {
     }
 }
 
+impl From<Vec<Error>> for Failure {
+    fn from(errors: Vec<Error>) -> Self {
+        Self::Problems(errors)
+    }
+}
+
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self::Print(error)
@@ -38,42 +44,42 @@ impl From<io::Error> for Failure {
 }
 
 /// One problem of one file.
-pub fn problem(file: &Path, message: impl Into<String>) -> Error {
+pub(crate) fn problem(file: &Path, message: impl Into<String>) -> Error {
     Error::new(file, vec![Problem::new(message)])
 }
 
 /// Standard output and standard error, coloured where they are terminals.
-pub struct Console {
+pub(crate) struct Console {
     out: AutoStream<io::Stdout>,
     err: AutoStream<io::Stderr>,
 }
 
 impl Console {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { out: AutoStream::auto(io::stdout()), err: AutoStream::auto(io::stderr()) }
     }
 
     /// Prints an answer.
-    pub fn print(&mut self, text: impl Display) -> io::Result<()> {
+    pub(crate) fn print(&mut self, text: impl Display) -> io::Result<()> {
         write!(self.out, "{text}")?;
         self.out.flush()
     }
 
     /// Prints an answer for programs.
-    pub fn json(&mut self, answer: &impl Serialize) -> io::Result<()> {
+    pub(crate) fn json(&mut self, answer: &impl Serialize) -> io::Result<()> {
         let text = serde_json::to_string_pretty(answer).map_err(io::Error::other)?;
         writeln!(self.out, "{text}")
     }
 
-    /// Prints a line that begins with a verdict: green when it is good, else red.
-    pub fn verdict(&mut self, good: bool, verdict: &str, text: impl Display) -> io::Result<()> {
-        let style = if good { GOOD } else { ERROR };
-        writeln!(self.out, "{style}{verdict:<4}{style:#} {text}")
+    /// Prints a line with a verdict before it.
+    pub(crate) fn verdict(&mut self, good: bool, text: impl Display) -> io::Result<()> {
+        let (style, verdict) = if good { (GOOD, "ok  ") } else { (ERROR, "FAIL") };
+        writeln!(self.out, "{style}{verdict}{style:#} {text}")
     }
 
     /// Prints the problems of a file. That standard error is closed is no reason to
     /// stop, and there is nowhere to say it.
-    pub fn problems(&mut self, error: &Error) {
+    pub(crate) fn problems(&mut self, error: &Error) {
         let (red, cyan) = (ERROR, HELP);
         for problem in &error.problems {
             let text = problem.to_string().replace("\n  = help:", &format!("\n  = {cyan}help{cyan:#}:"));
@@ -81,10 +87,16 @@ impl Console {
         }
     }
 
-    /// Prints why a command failed.
-    pub fn failure(&mut self, failure: &Failure) {
+    /// Prints why a command failed; with `json` for programs, too.
+    pub(crate) fn failure(&mut self, failure: &Failure, json: bool) {
         match failure {
-            Failure::Problems(errors) => errors.iter().for_each(|error| self.problems(error)),
+            Failure::Problems(errors) => {
+                errors.iter().for_each(|error| self.problems(error));
+                if json {
+                    let problems = Problems { errors: errors.iter().map(ErrorReport::new).collect() };
+                    let _ = self.json(&problems);
+                }
+            }
             Failure::Verdict => {}
             // The reader, `head` say, has seen enough.
             Failure::Print(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
@@ -97,12 +109,6 @@ impl Console {
 
 /// The problems of files, as `--json` prints them.
 #[derive(Serialize)]
-pub struct Problems<'e> {
+struct Problems<'e> {
     errors: Vec<ErrorReport<'e>>,
-}
-
-impl<'e> Problems<'e> {
-    pub fn new(errors: &'e [Error]) -> Self {
-        Self { errors: errors.iter().map(ErrorReport::new).collect() }
-    }
 }

@@ -10,7 +10,7 @@ use crate::console::problem;
 
 /// Where the configuration comes from.
 #[derive(clap::Args)]
-pub struct Settings {
+pub(crate) struct Settings {
     /// Configuration to read; the table `[models.NAME]` of a model overrides the keys
     /// for all
     #[arg(long, value_name = "aot.toml")]
@@ -37,7 +37,7 @@ impl Settings {
     }
 
     /// Reads and compiles the model file at `path`.
-    pub fn compile(&self, path: &Path) -> Result<Model, Error> {
+    pub(crate) fn compile(&self, path: &Path) -> Result<Model, Error> {
         compile_file(path, &self.load(path)?)
     }
 }
@@ -51,7 +51,7 @@ fn key_value(text: &str) -> Result<(String, Value), String> {
 }
 
 /// Writes a file, and its folder where that is missing.
-pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let folder = path.parent().unwrap_or(Path::new(""));
     std::fs::create_dir_all(folder)
         .and_then(|()| std::fs::write(path, bytes))

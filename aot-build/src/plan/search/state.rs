@@ -138,11 +138,7 @@ impl<'a> State<'a> {
             // No item not yet placed lies lower. It may start where this one
             // does, or a little above, only if its gap says so.
             let start_together = edge.gap.above <= 0;
-            let least = if start_together {
-                self.low[edge.item]
-            } else {
-                self.low[item] + edge.gap.below
-            };
+            let least = if start_together { self.low[edge.item] } else { self.low[item] + edge.gap.below };
             self.raise(edge.item, least)?;
         }
         self.settle()
@@ -156,10 +152,7 @@ impl<'a> State<'a> {
         let mut moved = !instance.loose[item].is_empty();
         while moved {
             moved = false;
-            for edge in instance.loose[item]
-                .iter()
-                .filter(|edge| self.placed[edge.item])
-            {
+            for edge in instance.loose[item].iter().filter(|edge| self.placed[edge.item]) {
                 let other = self.low[edge.item];
                 if other < offset + edge.gap.below && offset < other + edge.gap.above {
                     offset = instance.align(item, other + edge.gap.above);
@@ -172,10 +165,7 @@ impl<'a> State<'a> {
             return Err(DeadEnd);
         }
         if offset > self.low[item] {
-            self.trail.push(Change::Low {
-                item,
-                before: self.low[item],
-            });
+            self.trail.push(Change::Low { item, before: self.low[item] });
             self.low[item] = offset;
             self.mark_stale(item);
         }
@@ -195,10 +185,7 @@ impl<'a> State<'a> {
                 continue;
             };
             if floor != self.floor[section] {
-                self.trail.push(Change::Floor {
-                    section,
-                    before: self.floor[section],
-                });
+                self.trail.push(Change::Floor { section, before: self.floor[section] });
                 self.floor[section] = floor;
             }
             if self.slack(section) < 0 {
@@ -258,10 +245,7 @@ impl<'a> State<'a> {
         for &(section, bytes) in &self.instance.life[item] {
             self.open[section] += sign * bytes;
         }
-        for saving in self.instance.savings[item]
-            .iter()
-            .filter(|saving| !self.placed[saving.item])
-        {
+        for saving in self.instance.savings[item].iter().filter(|saving| !self.placed[saving.item]) {
             for &(section, bytes) in &saving.sections {
                 self.open[section] -= sign * bytes;
             }

@@ -67,12 +67,7 @@ impl<'a> Tree<'a> {
             seen_sections: vec![false; instance.sections.len()],
             candidates: vec![None; instance.sections.len()],
         };
-        Self {
-            state: State::new(instance, capacity),
-            failed: HashSet::new(),
-            random: Random::new(),
-            scratch,
-        }
+        Self { state: State::new(instance, capacity), failed: HashSet::new(), random: Random::new(), scratch }
     }
 
     /// Of each item: its offset, once a packing is found.
@@ -140,10 +135,8 @@ impl<'a> Tree<'a> {
         }
         let section = self.choose_section(&component, strategy)?;
         let candidates = self.candidates(section);
-        let mut children: Vec<(i64, usize)> = candidates
-            .iter()
-            .map(|&item| (self.rank(item, strategy), item))
-            .collect();
+        let mut children: Vec<(i64, usize)> =
+            candidates.iter().map(|&item| (self.rank(item, strategy), item)).collect();
         // The next child is taken from the end.
         children.sort_unstable_by_key(|&(rank, item)| (rank, Reverse(item)));
         let mut children: Vec<usize> = children.into_iter().map(|(_, item)| item).collect();
@@ -153,14 +146,7 @@ impl<'a> Tree<'a> {
         children.retain(|&item| kept.insert(class[item]));
         children.reverse();
         let mark = self.state.mark();
-        Some(Node {
-            component,
-            key,
-            mark,
-            children,
-            lifted: Some(candidates),
-            pending: Vec::new(),
-        })
+        Some(Node { component, key, mark, children, lifted: Some(candidates), pending: Vec::new() })
     }
 
     /// Moves on to the next child of a node that is not a dead end at once.
@@ -188,15 +174,9 @@ impl<'a> Tree<'a> {
         let instance = state.instance;
         let support = |state: &State<'_>, item: usize| {
             let low = state.low[item];
-            let loose = instance.loose[item]
-                .iter()
-                .filter(|edge| state.placed[edge.item]);
-            let open = instance.edges[item]
-                .iter()
-                .filter(|edge| !state.placed[edge.item]);
-            let carried = loose
-                .chain(open)
-                .map(|edge| state.low[edge.item] + edge.gap.above);
+            let loose = instance.loose[item].iter().filter(|edge| state.placed[edge.item]);
+            let open = instance.edges[item].iter().filter(|edge| !state.placed[edge.item]);
+            let carried = loose.chain(open).map(|edge| state.low[edge.item] + edge.gap.above);
             carried.filter(|&offset| offset > low).min()
         };
         let mut lifts = Vec::with_capacity(items.len());
@@ -218,9 +198,7 @@ impl<'a> Tree<'a> {
             ItemRank::Size => size.saturating_mul(1_000).saturating_add(life),
             ItemRank::Conflicts => {
                 let conflicts = instance.edges[item].len() as i64;
-                conflicts
-                    .saturating_mul(1_000_000)
-                    .saturating_add(life.saturating_mul(size) / 100)
+                conflicts.saturating_mul(1_000_000).saturating_add(life.saturating_mul(size) / 100)
             }
         };
         if strategy.noise == 0 {
@@ -297,10 +275,7 @@ impl<'a> Tree<'a> {
                 continue;
             }
             self.scratch.seen_items[first] = true;
-            let mut component = Component {
-                items: vec![first],
-                sections: Vec::new(),
-            };
+            let mut component = Component { items: vec![first], sections: Vec::new() };
             let mut next = 0;
             while let Some(&item) = component.items.get(next) {
                 next += 1;
@@ -310,8 +285,7 @@ impl<'a> Tree<'a> {
                     }
                     component.sections.push(section);
                     for other in state.unplaced(section) {
-                        if !std::mem::replace(&mut self.scratch.seen_items[other], true)
-                        {
+                        if !std::mem::replace(&mut self.scratch.seen_items[other], true) {
                             component.items.push(other);
                         }
                     }
@@ -329,8 +303,7 @@ impl<'a> Tree<'a> {
             component.items.sort_unstable();
             component.sections.sort_unstable();
         }
-        components
-            .sort_by_key(|component| Reverse((component.sections.len(), component.items.len())));
+        components.sort_by_key(|component| Reverse((component.sections.len(), component.items.len())));
         components
     }
 
@@ -340,10 +313,7 @@ impl<'a> Tree<'a> {
         let mut key = 0_u128;
         for &item in &component.items {
             let mut hash = mixed(item as u64, state.low[item] as u64);
-            for edge in state.instance.loose[item]
-                .iter()
-                .filter(|edge| state.placed[edge.item])
-            {
+            for edge in state.instance.loose[item].iter().filter(|edge| state.placed[edge.item]) {
                 if state.low[edge.item] + edge.gap.above > state.low[item] {
                     hash ^= mixed(edge.item as u64, !(state.low[edge.item] as u64));
                 }
