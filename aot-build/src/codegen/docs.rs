@@ -22,7 +22,7 @@ pub(super) fn code_span(name: &str) -> String {
 }
 
 /// Text from a file outside a code span.
-pub(super) fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     text.chars().map(harmless).collect()
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::MemoryReport;
 use super::memory::TensorReport;
-use super::spaced;
+use super::{label, spaced};
 
 /// Lines that the workspace is divided into.
 const LINES: usize = 24;
@@ -35,7 +35,7 @@ pub fn memory_map(report: &MemoryReport) -> String {
         let _ = writeln!(map, "{:>12} {cells}", spaced(start));
     }
     for (letter, tensor) in &lettered {
-        let _ = writeln!(map, "{letter:>12} {}", tensor.name);
+        let _ = writeln!(map, "{letter:>12} {}", label(&tensor.name));
     }
     map
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::summary::verdict;
-use super::{columns, spaced};
+use super::{columns, label, spaced};
 use crate::Compiled;
 use crate::program::{Lifetime, Storage};
 
@@ -53,8 +53,17 @@ pub struct Peak {
     pub step: usize,
     /// Bytes that are alive.
     pub bytes: usize,
-    /// Names of the tensors that are alive, the largest first.
-    pub tensors: Vec<String>,
+    /// The tensors that are alive, the largest first.
+    pub tensors: Vec<PeakTensor>,
+}
+
+/// A tensor that is alive at the peak.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PeakTensor {
+    /// Name in the model file.
+    pub name: String,
+    /// Size in bytes.
+    pub bytes: usize,
 }
 
 impl MemoryReport {
@@ -98,11 +107,6 @@ impl MemoryReport {
             tensors,
         }
     }
-
-    /// Name of a step, or `end` for the time after the last one.
-    fn step_name(&self, step: usize) -> &str {
-        self.steps.get(step).map_or("end", String::as_str)
-    }
 }
 
 impl TensorReport {
@@ -120,8 +124,8 @@ impl Peak {
         let step = (0..=steps).rev().max_by_key(bytes).unwrap_or(0);
         let mut peak: Vec<_> = alive(step).collect();
         peak.sort_by_key(|tensor| std::cmp::Reverse(tensor.bytes));
-        let names = peak.iter().map(|tensor| tensor.name.clone()).collect();
-        Self { step, bytes: bytes(&step), tensors: names }
+        let tensors = peak.iter().map(|tensor| PeakTensor { name: tensor.name.clone(), bytes: tensor.bytes });
+        Self { step, bytes: bytes(&step), tensors: tensors.collect() }
     }
 }
 
@@ -132,12 +136,12 @@ impl fmt::Display for MemoryReport {
             let to =
                 if tensor.last_step < self.steps.len() { tensor.last_step.to_string() } else { "end".into() };
             [
-                tensor.name.clone(),
+                label(&tensor.name),
                 spaced(tensor.bytes),
                 tensor.first_step.to_string(),
                 to,
                 tensor.offset.map_or(String::new(), |offset| spaced(offset)),
-                tensor.alias_of.clone().unwrap_or_default(),
+                tensor.alias_of.as_deref().map_or(String::new(), label),
             ]
         });
         let rows: Vec<_> = std::iter::once(heading).chain(rows).collect();
@@ -145,7 +149,12 @@ impl fmt::Display for MemoryReport {
         let verdict = verdict(self.arena_bytes, self.lower_bound, self.proved);
         writeln!(f, "arena: {} bytes, {verdict}", spaced(self.arena_bytes))?;
         let Peak { step, bytes, tensors } = &self.peak;
-        let name = self.step_name(*step);
-        writeln!(f, "peak: {} bytes at step {step} `{name}`: {}", spaced(*bytes), tensors.join(", "))
+        let name = self.steps.get(*step).map_or("end", String::as_str);
+        write!(f, "peak: {} bytes; at step {step} `{name}` are alive:", spaced(bytes))?;
+        for (i, PeakTensor { name, bytes }) in tensors.iter().enumerate() {
+            let separator = if i == 0 { "" } else { "," };
+            write!(f, "{separator} `{}` {}", label(name), spaced(bytes))?;
+        }
+        writeln!(f)
     }
 }

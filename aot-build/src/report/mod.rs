@@ -12,7 +12,7 @@ mod text;
 
 pub use crate::codegen::literal::spaced;
 pub use map::memory_map;
-pub use memory::{MemoryReport, Peak, TensorReport};
+pub use memory::{MemoryReport, Peak, PeakTensor, TensorReport};
 pub use problems::ErrorReport;
 pub use summary::{PortReport, Summary};
-pub use text::columns;
+pub use text::{columns, label};

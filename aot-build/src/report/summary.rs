@@ -6,7 +6,7 @@ use std::fmt;
 use aot_rt::Quantization;
 use serde::Serialize;
 
-use super::{columns, spaced};
+use super::{columns, label, spaced};
 use crate::Model;
 use crate::codegen::real_value;
 use crate::program::Port;
@@ -99,7 +99,7 @@ impl PortReport {
 
     fn row(&self, role: &str) -> [String; 4] {
         let ty = format!("{} {:?}", self.dtype, self.shape);
-        [format!("  {role}"), self.name.clone(), ty, self.real_value()]
+        [format!("  {role}"), label(&self.name), ty, self.real_value()]
     }
 
     /// What the integers stand for: `0.5847 (q − 83)`.
@@ -115,7 +115,7 @@ impl fmt::Display for Summary {
         writeln!(
             f,
             "{}: {} bytes, sha256 {}, type {}",
-            self.file,
+            label(&self.file),
             spaced(self.bytes),
             self.sha256,
             self.name

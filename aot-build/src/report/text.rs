@@ -2,6 +2,19 @@
 
 use std::fmt::Write as _;
 
+use crate::codegen::plain;
+
+/// Longest name that is shown in full.
+const MAX_LABEL: usize = 48;
+
+/// A name from a model file for one line of text: nothing that commands a terminal, and
+/// shortened where a converter strung many names together.
+#[must_use]
+pub fn label(name: &str) -> String {
+    let rest = if name.chars().nth(MAX_LABEL).is_some() { "…" } else { "" };
+    plain(&name.chars().take(MAX_LABEL).collect::<String>()) + rest
+}
+
 /// Rows of cells in columns, the numbers' columns flush right; a line each.
 #[must_use]
 pub fn columns<const N: usize>(rows: &[[String; N]]) -> String {
@@ -30,6 +43,12 @@ fn is_number(cell: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn labels_are_short_and_harmless() {
+        assert_eq!(label("conv\u{1b}[31m\nx"), "conv [31m x");
+        assert_eq!(label(&"a;".repeat(100)), "a;".repeat(24) + "…");
+    }
 
     #[test]
     fn numbers_are_flush_right() {

@@ -2,14 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use aot_build::{Error, report::ErrorReport};
+use aot_build::Error;
+use aot_build::report::{ErrorReport, label};
 use serde::Serialize;
 
 use crate::array::{Array, Elements};
 use crate::case::{Case, Set};
 use crate::compare::Difference;
 use crate::console::{Console, Failure};
-use crate::sets::{Files, compare, evaluate};
+use crate::sets::{Files, allowances, compare, evaluate};
 use crate::settings::Settings;
 
 /// Values of an output that are shown.
@@ -34,7 +35,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE.npy", num_args = 1..)]
     expect: Vec<PathBuf>,
     /// Largest difference that is accepted: units for integers (0 without this option),
-    /// for floating-point numbers a fraction of the largest expected magnitude (1e-5)
+    /// for floating-point numbers a fraction of the largest expected magnitude of the
+    /// output, over all sets of a case (1e-5)
     #[arg(long, value_name = "T", value_parser = tolerance)]
     tolerance: Option<f64>,
     /// Folders with meta.json, s0/in0.npy, s0/out0.npy, …: checks every set
@@ -93,8 +95,10 @@ fn run_model(arguments: &Arguments, model: &Path, console: &mut Console) -> Resu
     let differences = if arguments.expect.is_empty() {
         vec![None; results.len()]
     } else {
-        let expected = Files::read(&arguments.expect)?;
-        let differences = compare(model, &compiled, &results, &expected, arguments.tolerance)?;
+        let expected = [Files::read(&arguments.expect)?];
+        let allowances = allowances(&compiled, &expected, arguments.tolerance);
+        let [expected] = &expected;
+        let differences = compare(model, &compiled, &results, expected, &allowances)?;
         differences.into_iter().map(Some).collect()
     };
     let ports = compiled.program.outputs.iter();
@@ -121,10 +125,11 @@ impl Answer {
     fn print(&self, console: &mut Console) -> std::io::Result<()> {
         for Output { name, dtype, shape, values, difference } in &self.outputs {
             match difference {
-                Some(difference) => {
-                    console.verdict(difference.is_accepted(), format_args!("`{name}`: {difference}"))?
+                Some(difference) => console
+                    .verdict(difference.is_accepted(), format_args!("{}: {difference}", label(name)))?,
+                None => {
+                    console.print(format_args!("{}, {dtype} {shape:?}: {}\n", label(name), values.show()))?
                 }
-                None => console.print(format_args!("`{name}`, {dtype} {shape:?}: {}\n", values.show()))?,
             }
         }
         Ok(())
@@ -211,10 +216,11 @@ fn run_cases(arguments: &Arguments, console: &mut Console) -> Result<(), Failure
 fn run_case(arguments: &Arguments, answer: &mut CaseAnswer, console: &mut Console) -> Result<(), Failure> {
     let Case { model, sets } = Case::find(&answer.case)?;
     let compiled = arguments.settings.compile(&model)?.compiled;
-    for Set { name, inputs, expected } in sets {
+    let expected = sets.iter().map(|set| Files::read(&set.expected)).collect::<Result<Vec<_>, _>>()?;
+    let allowances = allowances(&compiled, &expected, arguments.tolerance);
+    for (Set { name, inputs, .. }, expected) in sets.into_iter().zip(&expected) {
         let results = evaluate(&model, &compiled, &Files::read(&inputs)?)?;
-        let expected = Files::read(&expected)?;
-        let differences = compare(&model, &compiled, &results, &expected, arguments.tolerance)?;
+        let differences = compare(&model, &compiled, &results, expected, &allowances)?;
         let ports = compiled.program.outputs.iter();
         let outputs = ports
             .zip(differences)
@@ -224,7 +230,7 @@ fn run_case(arguments: &Arguments, answer: &mut CaseAnswer, console: &mut Consol
         if !arguments.json {
             let shown: Vec<_> = outputs
                 .iter()
-                .map(|SetOutput { name, difference }| format!("`{name}`: {difference}"))
+                .map(|SetOutput { name, difference }| format!("{}: {difference}", label(name)))
                 .collect();
             let set = answer.case.join(&name);
             console.verdict(accepted, format_args!("{}: {}", set.display(), shown.join("; ")))?;

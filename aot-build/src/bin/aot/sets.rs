@@ -8,7 +8,7 @@ use aot_build::program::Port;
 use aot_build::{Compiled, Error, Problem};
 
 use crate::array::Array;
-use crate::compare::Difference;
+use crate::compare::{Difference, allowed};
 use crate::console::problem;
 
 /// Arrays and the files that they are from, in the order of the model's inputs or
@@ -86,21 +86,27 @@ pub(crate) fn evaluate(model: &Path, compiled: &Compiled, inputs: &Files) -> Res
     if errors.is_empty() { Ok(arrays) } else { Err(errors) }
 }
 
+/// For each output the largest difference that is accepted, from all sets' expected arrays.
+pub(crate) fn allowances(compiled: &Compiled, expected: &[Files], tolerance: Option<f64>) -> Vec<f64> {
+    let arrays = |i: usize| expected.iter().filter_map(move |files| Some(&files.0.get(i)?.1));
+    (0..compiled.program.outputs.len()).map(|i| allowed(tolerance, arrays(i))).collect()
+}
+
 /// Compares the outputs of [`evaluate`] with what was expected.
 pub(crate) fn compare(
     model: &Path,
     compiled: &Compiled,
     found: &[Array],
     expected: &Files,
-    tolerance: Option<f64>,
+    allowances: &[f64],
 ) -> Result<Vec<Difference>, Vec<Error>> {
     expected.steps(model, "output", &compiled.program.outputs)?;
-    let pairs = found.iter().zip(&expected.0);
-    let (differences, errors) = split(pairs.map(|(found, (path, expected))| {
+    let pairs = found.iter().zip(&expected.0).zip(allowances);
+    let (differences, errors) = split(pairs.map(|((found, (path, expected)), allowed)| {
         if found.shape != expected.shape {
             return Err(problem(path, format!("holds {expected}, the inputs make {found}")));
         }
-        Ok(Difference::between(found, expected, tolerance))
+        Ok(Difference::between(found, expected, *allowed))
     }));
     if errors.is_empty() { Ok(differences) } else { Err(errors) }
 }
