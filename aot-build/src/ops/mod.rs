@@ -20,6 +20,8 @@ mod quantized;
 mod relu;
 mod reshape;
 mod softmax;
+#[cfg(test)]
+mod tests;
 mod weighted;
 mod window;
 

@@ -73,7 +73,7 @@ pub(super) fn shared(x: &Tensor, y: &Tensor) -> Result<Quantization, OpError> {
         return Ok(to);
     }
     let message = format!(
-        "`{}` has scale {} and zero point {}, `{}` has {} and {}: they must be equal",
+        "`{}` has scale {} and zero point {}, `{}` has scale {} and zero point {}: they must be equal",
         x.name, from.scale, from.zero_point, y.name, to.scale, to.zero_point
     );
     Err(OpError::from(message).help("a `quantize` between the two changes the scale"))

@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Operands, Operator, one};
+use super::{Operands, Operator, one, quantized};
 use crate::error::OpError;
 use crate::graph::{Shape, TensorType};
 use crate::program::NodeLowering;
@@ -33,8 +33,9 @@ impl Operator for Reshape {
     }
 
     fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
-        if node.input(0)?.ty.quantization != node.output(0).ty.quantization {
-            return Err("scale and zero point of operand and result differ".into());
+        let (x, y) = (node.input(0)?, node.output(0));
+        if x.ty.quantization != y.ty.quantization {
+            quantized::shared(x, y)?;
         }
         node.alias(0, 0)
     }

@@ -1,7 +1,9 @@
 //! Computes what depends on constants alone.
 //!
-//!     constant ── reshape ── t ── add ── y    =>    constant t ── add ── y
-//!                                  x ──┘                           x ──┘
+//! ```text
+//! constant ── reshape ── t ── add ── y    =>    constant t ── add ── y
+//!                              x ──┘                           x ──┘
+//! ```
 //!
 //! The evaluator computes it with the kernels that the target would run. Saves the
 //! steps, at the price of flash where a result is larger than what it is made of; so

@@ -1,6 +1,8 @@
 //! Lets an operator limit its own result.
 //!
-//!     x ── conv2d ── t ── relu ── y    =>    x ── conv2d, relu ── y
+//! ```text
+//! x ── conv2d ── t ── relu ── y    =>    x ── conv2d, relu ── y
+//! ```
 //!
 //! Saves the tensor `t` and the step. Nobody else may read `t`, and integers must mean
 //! the same in `t` and `y`: then the operator's limits are the activation's, bit for

@@ -1,7 +1,9 @@
 //! Takes reshapes out of the way.
 //!
-//!     x ── reshape ── reshape ── y     =>    x ── reshape ── y
-//!     x ── reshape to x's shape ── f   =>    x ── f
+//! ```text
+//! x ── reshape ── reshape ── y     =>    x ── reshape ── y
+//! x ── reshape to x's shape ── f   =>    x ── f
+//! ```
 //!
 //! A reshape takes no step, but it stands between operators that other passes look at
 //! together.

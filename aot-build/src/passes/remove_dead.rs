@@ -1,8 +1,10 @@
 //! Removes nodes whose results nobody reads, and tensors that no node names.
 //!
-//!     x ──┬── add ── y (output)            x ── add ── y (output)
-//!         └── relu ── t              =>
-//!     constant that no node reads
+//! ```text
+//! x ──┬── add ── y (output)            x ── add ── y (output)
+//!     └── relu ── t              =>
+//! constant that no node reads
+//! ```
 //!
 //! Saves the work, and the flash of constants that other passes have folded away.
 

@@ -79,10 +79,18 @@ impl Multiplier {
     pub const fn apply(self, x: i32, rounding: Rounding) -> i32 {
         match rounding {
             Rounding::Double => {
-                let left = if self.shift > 0 { self.shift } else { 0 };
-                let right = if self.shift > 0 { 0 } else { -self.shift };
-                let product = doubling_high_mul(x.wrapping_shl(left as u32), self.multiplier);
-                rounding_shift_right(product, right as u32)
+                let (left, right) = if self.shift > 0 { (self.shift, 0) } else { (0, -self.shift) };
+                // The first rounding. The multiplier is not negative, so that the
+                // product is no case for saturation.
+                let product = x.wrapping_shl(left as u32) as i64 * self.multiplier as i64 + (1 << 30);
+                if right == 0 {
+                    return (product >> 31) as i32;
+                }
+                // The second, in the same step: half, or a little less if negative.
+                let half = 1_i64 << ((30 + right) & 63);
+                let away = (product >> 63) << 31;
+                // The lower word is gone in any case: the shift is one of 32 bits.
+                ((product + half + away) >> 32) as i32 >> ((right - 1) & 31)
             }
             Rounding::Single => {
                 let product = x as i64 * self.multiplier as i64;
@@ -113,36 +121,6 @@ pub const fn rounding_shift_right(x: i32, exponent: u32) -> i32 {
     let mask = ((1_i64 << exponent) - 1) as i32;
     let threshold = (mask >> 1) + (x < 0) as i32;
     (x >> exponent) + ((x & mask) > threshold) as i32
-}
-
-/// The factors of a layer's output channels: one each, or one for all.
-#[derive(Clone, Copy, Debug)]
-pub struct ChannelMultipliers<'a> {
-    multipliers: &'a [i32],
-    shifts: &'a [i8],
-    rounding: Rounding,
-}
-
-impl<'a> ChannelMultipliers<'a> {
-    /// Takes multipliers and shifts of equal number: 1, or that of the channels.
-    #[inline(always)]
-    #[must_use]
-    pub const fn new(multipliers: &'a [i32], shifts: &'a [i8], rounding: Rounding) -> Self {
-        Self { multipliers, shifts, rounding }
-    }
-
-    /// `accumulator` times the factor of `channel`.
-    #[inline(always)]
-    #[must_use]
-    pub fn apply(self, channel: usize, accumulator: i32) -> i32 {
-        let index = if self.multipliers.len() == 1 { 0 } else { channel };
-        match (self.multipliers.get(index), self.shifts.get(index)) {
-            (Some(&multiplier), Some(&shift)) => {
-                Multiplier { multiplier, shift: i32::from(shift) }.apply(accumulator, self.rounding)
-            }
-            _ => 0,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -2,12 +2,12 @@
 
 use core::num::NonZeroUsize;
 
-use super::dot::{dot_f32, dot_i8, dot4_i8, total};
-use super::loops::{chunks, chunks_mut, part};
+use super::filters::{Patch, products_f32, products_i8};
+use super::loops::{chunks, chunks_mut};
+use super::requantize::Requantize;
 use super::window::Taps;
 use super::{OutputI8, RangeF32, Window2d, kernel_params};
 use crate::Params;
-use crate::fixed_point::ChannelMultipliers;
 
 kernel_params! {
     /// Parameters of [`conv2d_f32`].
@@ -41,55 +41,28 @@ kernel_params! {
     }
 }
 
-/// Where the cells under a window lie in `x` and in a filter: rows of contiguous
-/// segments. With one group and no dilation, a row is one segment.
-#[derive(Clone, Copy)]
-struct Patch {
-    rows: usize,
-    segments: usize,
-    segment: usize,
-    /// First element in `x` and in the filter.
-    start: [usize; 2],
-    /// Elements from one row to the next, in `x` and in the filter.
-    row: [usize; 2],
-    /// Elements from one segment to the next, in `x` and in the filter.
-    step: [usize; 2],
-}
+/// Bytes on the stack for a window's cells, so that short rows become one product.
+const BUFFER: usize = 240;
 
-impl Patch {
-    /// The patch of the first group, `group` channels of `channels`.
-    #[inline(always)]
-    fn new(window: &Window2d, rows: Taps, columns: Taps, channels: usize, group: usize) -> Self {
-        let [row_axis, column_axis] = window.axes();
-        let merged = column_axis.dilation == 1 && channels == group;
-        let filter_row = column_axis.kernel * group;
-        Self {
-            rows: rows.count,
-            segments: if merged { 1 } else { columns.count },
-            segment: if merged { columns.count * group } else { group },
-            start: [
-                (rows.start * column_axis.input + columns.start) * channels,
-                rows.first * filter_row + columns.first * group,
-            ],
-            row: [row_axis.dilation * column_axis.input * channels, filter_row],
-            step: [column_axis.dilation * channels, group],
-        }
-    }
-
-    /// Calls `segment` with every segment of `x` and its place in the filter.
-    #[inline(always)]
-    fn for_each_segment<T>(self, x: &[T], mut segment: impl FnMut(&[T], usize)) {
-        let [mut x_row, mut filter_row] = self.start;
-        for _ in 0..self.rows {
-            let (mut x_at, mut filter_at) = (x_row, filter_row);
-            for _ in 0..self.segments {
-                segment(part(x, x_at, self.segment), filter_at);
-                x_at += self.step[0];
-                filter_at += self.step[1];
-            }
-            x_row += self.row[0];
-            filter_row += self.row[1];
-        }
+/// The patch of the first group under a window; `group` of `channels` channels.
+///
+/// With one group and no dilation, a row of the window is one segment; with one
+/// cell or row, the whole patch is.
+#[inline(always)]
+fn patch(window: &Window2d, rows: Taps, columns: Taps, channels: usize, group: usize) -> Patch {
+    let [row_axis, column_axis] = window.axes();
+    let merged = column_axis.dilation == 1 && channels == group;
+    let filter_row = column_axis.kernel * group;
+    Patch {
+        rows: rows.count,
+        segments: if merged { 1 } else { columns.count },
+        segment: if merged { columns.count * group } else { group },
+        start: [
+            (rows.start * column_axis.input + columns.start) * channels,
+            rows.first * filter_row + columns.first * group,
+        ],
+        row: [row_axis.dilation * column_axis.input * channels, filter_row],
+        step: [column_axis.dilation * channels, group],
     }
 }
 
@@ -109,16 +82,13 @@ pub fn conv2d_f32(params: &impl Params<Conv2dF32>, x: &[f32], weights: &[f32], b
     debug_assert_eq!(y.len(), p.window.batch * p.window.output_cells() * p.out_channels);
     debug_assert_eq!(weights.len(), filter * p.out_channels);
     p.window.for_each_cell((x, p.in_channels), (y, p.out_channels), |x, rows, columns, y| {
-        let mut patch = Patch::new(&p.window, rows, columns, p.in_channels, in_group);
-        let (mut filters, mut channel) = (chunks(weights, filter), 0);
-        for y in chunks_mut(y, out_group) {
-            for (y, filter) in y.iter_mut().zip(&mut filters) {
-                let mut sums = [0.0; 8];
-                patch.for_each_segment(x, |x, at| dot_f32(&mut sums, x, part(filter, at, x.len())));
-                let bias = bias.get(channel).copied().unwrap_or(0.0);
-                *y = p.range.limit(total(sums) + bias);
-                channel += 1;
-            }
+        let mut patch = patch(&p.window, rows, columns, p.in_channels, in_group);
+        let groups = chunks_mut(y, out_group).zip(chunks(weights, filter * out_group));
+        for (group, (y, weights)) in groups.enumerate() {
+            patch.gathered::<f32, { BUFFER / 4 }>(x, filter, 0.0, |patch, x| {
+                let bias = bias.get(group * out_group..).unwrap_or_default();
+                products_f32(&patch, x, (weights, filter), bias, p.range, y);
+            });
             patch.start[0] += in_group;
         }
     });
@@ -148,39 +118,16 @@ pub fn conv2d_i8(
     debug_assert_eq!(x.len(), p.window.batch * p.window.input_cells() * p.in_channels);
     debug_assert_eq!(y.len(), p.window.batch * p.window.output_cells() * p.out_channels);
     debug_assert_eq!(weights.len(), filter * p.out_channels);
-    let multipliers = ChannelMultipliers::new(multipliers, shifts, p.output.rounding());
+    let requantize = Requantize { bias, multipliers, shifts, offset: 0, output: p.output };
     let zero = p.input_zero_point as i16;
-    let finish = |channel: usize, sum: i32| {
-        let sum = sum.wrapping_add(bias.get(channel).copied().unwrap_or(0));
-        p.output.limit(multipliers.apply(channel, sum))
-    };
     p.window.for_each_cell((x, p.in_channels), (y, p.out_channels), |x, rows, columns, y| {
-        let mut patch = Patch::new(&p.window, rows, columns, p.in_channels, in_group);
-        let group_weights = chunks(weights, filter * out_group);
-        let mut channel = 0;
-        for (y, weights) in chunks_mut(y, out_group).zip(group_weights) {
-            // Four filters share the reads of `x`.
-            let mut fours = chunks(weights, 4 * filter);
-            let (blocks, rest) = y.as_chunks_mut::<4>();
-            for (y, filters) in blocks.iter_mut().zip(&mut fours) {
-                let mut sums = [0; 4];
-                patch.for_each_segment(x, |x, at| {
-                    let at = |n: usize| part(filters, n * filter + at, x.len());
-                    dot4_i8(&mut sums, x, zero, [at(0), at(1), at(2), at(3)]);
-                });
-                for (y, sum) in y.iter_mut().zip(sums) {
-                    *y = finish(channel, sum);
-                    channel += 1;
-                }
-            }
-            for (y, filter) in rest.iter_mut().zip(chunks(fours.rest, filter)) {
-                let mut sum = 0_i32;
-                patch.for_each_segment(x, |x, at| {
-                    sum = sum.wrapping_add(dot_i8(x, zero, part(filter, at, x.len()), 0));
-                });
-                *y = finish(channel, sum);
-                channel += 1;
-            }
+        let mut patch = patch(&p.window, rows, columns, p.in_channels, in_group);
+        let groups = chunks_mut(y, out_group).zip(chunks(weights, filter * out_group));
+        for (group, (y, weights)) in groups.enumerate() {
+            patch.gathered::<i8, BUFFER>(x, filter, p.input_zero_point as i8, |patch, x| {
+                let requantize = requantize.skip(group * out_group);
+                products_i8(&patch, (x, zero), (weights, filter), &requantize, y);
+            });
             patch.start[0] += in_group;
         }
     });

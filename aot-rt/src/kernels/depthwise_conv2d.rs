@@ -1,10 +1,10 @@
 //! `depthwise_conv2d`: a window of weights over images, each channel by itself.
 
 use super::loops::chunks_mut;
+use super::requantize::Requantize;
 use super::window::Taps;
 use super::{OutputI8, RangeF32, Window2d, kernel_params};
 use crate::Params;
-use crate::fixed_point::ChannelMultipliers;
 
 kernel_params! {
     /// Parameters of [`depthwise_conv2d_f32`].
@@ -76,71 +76,69 @@ impl<'a, T: Copy> Patch<'a, T> {
         }
     }
 
-    /// Computes all channels `y` of a cell: each is `finish(channel, sum)`, where
-    /// `multiply_add(sum, x, weight)` adds a product to a sum.
+    /// Computes all channels `y` of a cell.
     #[inline(always)]
-    fn channels<A: Copy + Default>(
-        &self,
-        depth_multiplier: usize,
-        y: &mut [T],
-        multiply_add: impl Fn(A, T, T) -> A + Copy,
-        finish: impl Fn(usize, A) -> T + Copy,
-    ) {
+    fn channels<A: Arithmetic<Element = T>>(&self, arithmetic: &A, depth_multiplier: usize, y: &mut [T]) {
         if depth_multiplier == 1 {
-            self.run::<A, false>([0, 0], y, multiply_add, finish);
+            self.run::<A, false>(arithmetic, [0, 0], y);
         } else {
             for (x_channel, y) in chunks_mut(y, depth_multiplier).enumerate() {
-                self.run::<A, true>([x_channel, x_channel * depth_multiplier], y, multiply_add, finish);
+                self.run::<A, true>(arithmetic, [x_channel, x_channel * depth_multiplier], y);
             }
         }
     }
 
     /// Computes a run of channels, which all read one channel of `x` if `SHARED`.
     #[inline(always)]
-    fn run<A: Copy + Default, const SHARED: bool>(
+    fn run<A: Arithmetic<Element = T>, const SHARED: bool>(
         &self,
+        arithmetic: &A,
         [x_channel, mut channel]: [usize; 2],
         y: &mut [T],
-        multiply_add: impl Fn(A, T, T) -> A + Copy,
-        finish: impl Fn(usize, A) -> T + Copy,
     ) {
         let (blocks, rest) = y.as_chunks_mut::<BLOCK>();
         for y in blocks {
             let x_channel = if SHARED { x_channel } else { channel };
-            let sums = self.sums::<A, SHARED, BLOCK>([x_channel, channel], multiply_add);
-            for (y, sum) in y.iter_mut().zip(sums) {
-                *y = finish(channel, sum);
-                channel += 1;
-            }
+            let mut sums = [A::Sum::default(); BLOCK];
+            self.sum::<A, SHARED, BLOCK>(arithmetic, [x_channel, channel], &mut sums);
+            *y = arithmetic.finish(channel, sums);
+            channel += BLOCK;
         }
         for y in rest {
             let x_channel = if SHARED { x_channel } else { channel };
-            let [sum] = self.sums::<A, SHARED, 1>([x_channel, channel], multiply_add);
-            *y = finish(channel, sum);
+            let mut sums = [A::Sum::default()];
+            self.sum::<A, SHARED, 1>(arithmetic, [x_channel, channel], &mut sums);
+            [*y] = arithmetic.finish(channel, sums);
             channel += 1;
         }
     }
 
     /// Sums of `N` channels, each in the order of the cells.
+    ///
+    /// Compiled apart: the sums become vectors when they are stored together.
     #[inline(always)]
-    fn sums<A: Copy + Default, const SHARED: bool, const N: usize>(
+    fn sum<A: Arithmetic<Element = T>, const SHARED: bool, const N: usize>(
         &self,
+        arithmetic: &A,
         [x_channel, channel]: [usize; 2],
-        multiply_add: impl Fn(A, T, T) -> A,
-    ) -> [A; N] {
-        let mut sums = [A::default(); N];
+        result: &mut [A::Sum; N],
+    ) {
+        let mut sums = [A::Sum::default(); N];
         let [mut x_row, mut weights_row] = [self.start[0] + x_channel, self.start[1] + channel];
         for _ in 0..self.rows {
             let [mut x_at, mut weights_at] = [x_row, weights_row];
             for _ in 0..self.columns {
-                let x = self
-                    .x
-                    .get(x_at..)
-                    .and_then(|x| if SHARED { x.first().map(|&x| [x; N]) } else { x.first_chunk().copied() });
-                let weights = self.weights.get(weights_at..).and_then(|weights| weights.first_chunk::<N>());
-                if let (Some(x), Some(weights)) = (x, weights) {
-                    for ((sum, x), &weight) in sums.iter_mut().zip(x).zip(weights) {
-                        *sum = multiply_add(*sum, x, weight);
+                let x = self.x.get(x_at..).unwrap_or_default();
+                let weights = self.weights.get(weights_at..).unwrap_or_default();
+                if SHARED {
+                    if let (Some(&x), Some(weights)) = (x.first(), weights.first_chunk::<N>()) {
+                        for (sum, &weight) in sums.iter_mut().zip(weights) {
+                            *sum = arithmetic.multiply_add(*sum, x, weight);
+                        }
+                    }
+                } else if let (Some(x), Some(weights)) = (x.first_chunk::<N>(), weights.first_chunk::<N>()) {
+                    for ((sum, &x), &weight) in sums.iter_mut().zip(x).zip(weights) {
+                        *sum = arithmetic.multiply_add(*sum, x, weight);
                     }
                 }
                 x_at += self.step[0];
@@ -149,7 +147,62 @@ impl<'a, T: Copy> Patch<'a, T> {
             x_row += self.row[0];
             weights_row += self.row[1];
         }
+        *result = sums;
+    }
+}
+
+/// What differs between element types.
+trait Arithmetic {
+    type Element: Copy;
+    type Sum: Copy + Default;
+    fn multiply_add(&self, sum: Self::Sum, x: Self::Element, weight: Self::Element) -> Self::Sum;
+    /// The results of the channels from `first` on.
+    fn finish<const N: usize>(&self, first: usize, sums: [Self::Sum; N]) -> [Self::Element; N];
+}
+
+struct F32<'a> {
+    bias: &'a [f32],
+    range: RangeF32,
+}
+
+impl Arithmetic for F32<'_> {
+    type Element = f32;
+    type Sum = f32;
+
+    #[inline(always)]
+    fn multiply_add(&self, sum: f32, x: f32, weight: f32) -> f32 {
+        sum + x * weight
+    }
+
+    #[inline(always)]
+    fn finish<const N: usize>(&self, first: usize, mut sums: [f32; N]) -> [f32; N] {
+        let bias = self.bias.get(first..).and_then(|bias| bias.first_chunk()).unwrap_or(&[0.0; N]);
+        for (sum, bias) in sums.iter_mut().zip(bias) {
+            *sum = self.range.limit(*sum + bias);
+        }
         sums
+    }
+}
+
+struct I8<'a> {
+    zero: i16,
+    requantize: Requantize<'a>,
+}
+
+impl Arithmetic for I8<'_> {
+    type Element = i8;
+    type Sum = i32;
+
+    #[inline(always)]
+    fn multiply_add(&self, sum: i32, x: i8, weight: i8) -> i32 {
+        // A difference of int8 values times an int8 value fits 16 bits.
+        let product = i16::from(x).wrapping_sub(self.zero).wrapping_mul(i16::from(weight));
+        sum.wrapping_add(i32::from(product))
+    }
+
+    #[inline(always)]
+    fn finish<const N: usize>(&self, first: usize, sums: [i32; N]) -> [i8; N] {
+        self.requantize.channels(first, sums)
     }
 }
 
@@ -173,14 +226,10 @@ pub fn depthwise_conv2d_f32(
     debug_assert_eq!(x.len(), p.window.batch * p.window.input_cells() * p.in_channels);
     debug_assert_eq!(y.len(), p.window.batch * p.window.output_cells() * out_channels);
     debug_assert_eq!(weights.len(), p.window.kernel_cells() * out_channels);
+    let arithmetic = F32 { bias, range: p.range };
     p.window.for_each_cell((x, p.in_channels), (y, out_channels), |x, rows, columns, y| {
         let patch = Patch::new(&p.window, [rows, columns], (x, p.in_channels), (weights, out_channels));
-        patch.channels(
-            p.depth_multiplier,
-            y,
-            |sum: f32, x, weight| sum + x * weight,
-            |channel, sum| p.range.limit(sum + bias.get(channel).copied().unwrap_or(0.0)),
-        );
+        patch.channels(&arithmetic, p.depth_multiplier, y);
     });
 }
 
@@ -207,23 +256,11 @@ pub fn depthwise_conv2d_i8(
     debug_assert_eq!(x.len(), p.window.batch * p.window.input_cells() * p.in_channels);
     debug_assert_eq!(y.len(), p.window.batch * p.window.output_cells() * out_channels);
     debug_assert_eq!(weights.len(), p.window.kernel_cells() * out_channels);
-    let multipliers = ChannelMultipliers::new(multipliers, shifts, p.output.rounding());
-    let zero = p.input_zero_point as i16;
+    let requantize = Requantize { bias, multipliers, shifts, offset: 0, output: p.output };
+    let arithmetic = I8 { zero: p.input_zero_point as i16, requantize };
     p.window.for_each_cell((x, p.in_channels), (y, out_channels), |x, rows, columns, y| {
         let patch = Patch::new(&p.window, [rows, columns], (x, p.in_channels), (weights, out_channels));
-        patch.channels(
-            p.depth_multiplier,
-            y,
-            |sum: i32, x: i8, weight: i8| {
-                // A difference of int8 values times an int8 value fits 16 bits.
-                let product = i16::from(x).wrapping_sub(zero).wrapping_mul(i16::from(weight));
-                sum.wrapping_add(i32::from(product))
-            },
-            |channel, sum| {
-                let sum = sum.wrapping_add(bias.get(channel).copied().unwrap_or(0));
-                p.output.limit(multipliers.apply(channel, sum))
-            },
-        );
+        patch.channels(&arithmetic, p.depth_multiplier, y);
     });
 }
 

@@ -1,58 +1,135 @@
 //! Dot products: the inner loops of matrix products and convolutions.
 //!
-//! The int8 forms multiply 16-bit differences into 32 bits, which compilers know as
-//! one instruction on many processors. The float forms keep eight partial sums, so
-//! that their order, and with it every bit, is the same on every target.
+//! Sums are kept in lanes, element `i` in lane `i % LANES`, so that a compiler forms
+//! vector instructions. The order of an integer sum does not matter: where there are
+//! no vectors, one lane needs the fewest registers. The order of a float sum does:
+//! it has eight lanes on every target, and so the same bits.
 
-/// Partial sums of the float products.
-const LANES: usize = 8;
+/// Whether the target has vectors of 128 bits, and the registers to hold 32 sums.
+pub(crate) const VECTORS: bool =
+    cfg!(any(target_feature = "sse2", target_feature = "neon", target_feature = "simd128"));
+
+/// Lanes of an integer sum. With eight, x86 multiplies and adds pairs of 16-bit
+/// numbers in one instruction.
+const I8_LANES: usize = if VECTORS { 8 } else { 1 };
+
+/// Lanes of a float sum.
+const F32_LANES: usize = 8;
+
+/// Filters that share the reads of `x`.
+pub(crate) const FILTERS: usize = 4;
+
+/// `sum (x - x_zero) * w`; differences of int8 values fit 16 bits.
+#[inline(always)]
+pub(crate) fn dot_i8(x: &[i8], x_zero: i16, w: &[i8]) -> i32 {
+    let ((x, x_tail), (w, w_tail)) = (x.as_chunks(), w.as_chunks());
+    let mut lanes = [0; I8_LANES];
+    for (x, w) in x.iter().zip(w) {
+        multiply_add(&mut lanes, x, x_zero, w);
+    }
+    let products = x_tail.iter().zip(w_tail).map(|(&x, &w)| product(x, x_zero, w));
+    products.fold(total(lanes), i32::wrapping_add)
+}
+
+/// [`dot_i8`] of four filters, added to `sums`.
+#[inline(always)]
+pub(crate) fn dot4_i8(sums: &mut [i32; FILTERS], x: &[i8], x_zero: i16, w: [&[i8]; FILTERS]) {
+    // The lanes are summed up here: in registers that live through the caller's
+    // loops, compilers do not see that pairs of them may be added.
+    let (x, x_tail) = x.as_chunks();
+    let [(a, a_tail), (b, b_tail), (c, c_tail), (d, d_tail)] = w.map(|w| w.as_chunks());
+    let [mut a_lanes, mut b_lanes, mut c_lanes, mut d_lanes] = [[0; I8_LANES]; FILTERS];
+    for ((((x, a), b), c), d) in x.iter().zip(a).zip(b).zip(c).zip(d) {
+        multiply_add(&mut a_lanes, x, x_zero, a);
+        multiply_add(&mut b_lanes, x, x_zero, b);
+        multiply_add(&mut c_lanes, x, x_zero, c);
+        multiply_add(&mut d_lanes, x, x_zero, d);
+    }
+    for (sum, lanes) in sums.iter_mut().zip([a_lanes, b_lanes, c_lanes, d_lanes]) {
+        *sum = sum.wrapping_add(total(lanes));
+    }
+    let [a_sum, b_sum, c_sum, d_sum] = sums;
+    for ((((&x, &a), &b), &c), &d) in x_tail.iter().zip(a_tail).zip(b_tail).zip(c_tail).zip(d_tail) {
+        *a_sum = a_sum.wrapping_add(product(x, x_zero, a));
+        *b_sum = b_sum.wrapping_add(product(x, x_zero, b));
+        *c_sum = c_sum.wrapping_add(product(x, x_zero, c));
+        *d_sum = d_sum.wrapping_add(product(x, x_zero, d));
+    }
+}
+
+#[inline(always)]
+fn multiply_add(lanes: &mut [i32; I8_LANES], x: &[i8; I8_LANES], x_zero: i16, w: &[i8; I8_LANES]) {
+    for ((lane, &x), &w) in lanes.iter_mut().zip(x).zip(w) {
+        *lane = lane.wrapping_add(product(x, x_zero, w));
+    }
+}
+
+#[inline(always)]
+fn product(x: i8, x_zero: i16, w: i8) -> i32 {
+    i32::from(i16::from(x).wrapping_sub(x_zero)) * i32::from(w)
+}
+
+#[inline(always)]
+fn total(lanes: [i32; I8_LANES]) -> i32 {
+    lanes.iter().fold(0, |total, &lane| total.wrapping_add(lane))
+}
 
 /// Partial sums of a float dot product.
-pub(crate) type Sums = [f32; LANES];
-
-/// `sum (x - x_zero) * (w - w_zero)`; differences of int8 values fit 16 bits.
-#[inline(always)]
-pub(crate) fn dot_i8(x: &[i8], x_zero: i16, w: &[i8], w_zero: i16) -> i32 {
-    x.iter().zip(w).fold(0, |sum: i32, (&x, &w)| {
-        let x = i16::from(x).wrapping_sub(x_zero);
-        let w = i16::from(w).wrapping_sub(w_zero);
-        sum.wrapping_add(i32::from(x) * i32::from(w))
-    })
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Sums {
+    lanes: [f32; F32_LANES],
+    /// Sum of the elements behind the last whole chunk of each slice.
+    rest: f32,
 }
 
-/// Adds `sum (x - x_zero) * w` for four `w` to `sums`.
-#[inline(always)]
-pub(crate) fn dot4_i8(sums: &mut [i32; 4], x: &[i8], x_zero: i16, [a, b, c, d]: [&[i8]; 4]) {
-    let mut local = [0_i32; 4];
-    for ((((&x, &a), &b), &c), &d) in x.iter().zip(a).zip(b).zip(c).zip(d) {
-        let x = i32::from(i16::from(x).wrapping_sub(x_zero));
-        local[0] = local[0].wrapping_add(x * i32::from(a));
-        local[1] = local[1].wrapping_add(x * i32::from(b));
-        local[2] = local[2].wrapping_add(x * i32::from(c));
-        local[3] = local[3].wrapping_add(x * i32::from(d));
+impl Sums {
+    /// The sum of them all.
+    ///
+    /// Compiled apart: where compilers see the totals of four filters side by side,
+    /// they make vectors across the filters, which must be transposed element by
+    /// element.
+    #[inline(never)]
+    pub(crate) fn total(self) -> f32 {
+        let [a, b, c, d, e, f, g, h] = self.lanes;
+        (((a + b) + (c + d)) + ((e + f) + (g + h))) + self.rest
     }
-    for (sum, local) in sums.iter_mut().zip(local) {
-        *sum = sum.wrapping_add(local);
-    }
-}
 
-/// Adds the products of `x` and `w` to `sums`, element `i` to sum `i % 8`.
-#[inline(always)]
-pub(crate) fn dot_f32(sums: &mut Sums, x: &[f32], w: &[f32]) {
-    let ((x, x_tail), (w, w_tail)) = (x.as_chunks::<LANES>(), w.as_chunks::<LANES>());
-    for (x, w) in x.iter().zip(w) {
-        for ((sum, x), w) in sums.iter_mut().zip(x).zip(w) {
-            *sum += x * w;
+    #[inline(always)]
+    fn add(&mut self, x: &[f32; F32_LANES], w: &[f32; F32_LANES]) {
+        for ((lane, x), w) in self.lanes.iter_mut().zip(x).zip(w) {
+            *lane += x * w;
         }
     }
-    for ((sum, x), w) in sums.iter_mut().zip(x_tail).zip(w_tail) {
-        *sum += x * w;
+}
+
+/// Adds the products of `x` and `w` to `sums`.
+#[inline(always)]
+pub(crate) fn dot_f32(sums: &mut Sums, x: &[f32], w: &[f32]) {
+    let ((x, x_tail), (w, w_tail)) = (x.as_chunks(), w.as_chunks());
+    for (x, w) in x.iter().zip(w) {
+        sums.add(x, w);
+    }
+    for (x, w) in x_tail.iter().zip(w_tail) {
+        sums.rest += x * w;
     }
 }
 
-/// The sum of the partial sums.
+/// [`dot_f32`] of four filters.
 #[inline(always)]
-pub(crate) fn total(sums: Sums) -> f32 {
-    let [a, b, c, d, e, f, g, h] = sums;
-    ((a + b) + (c + d)) + ((e + f) + (g + h))
+pub(crate) fn dot4_f32(sums: &mut [Sums; FILTERS], x: &[f32], w: [&[f32]; FILTERS]) {
+    let (x, x_tail) = x.as_chunks();
+    let [(a, a_tail), (b, b_tail), (c, c_tail), (d, d_tail)] = w.map(|w| w.as_chunks());
+    let [a_sums, b_sums, c_sums, d_sums] = sums;
+    for ((((x, a), b), c), d) in x.iter().zip(a).zip(b).zip(c).zip(d) {
+        a_sums.add(x, a);
+        b_sums.add(x, b);
+        c_sums.add(x, c);
+        d_sums.add(x, d);
+    }
+    for ((((x, a), b), c), d) in x_tail.iter().zip(a_tail).zip(b_tail).zip(c_tail).zip(d_tail) {
+        a_sums.rest += x * a;
+        b_sums.rest += x * b;
+        c_sums.rest += x * c;
+        d_sums.rest += x * d;
+    }
 }

@@ -1,10 +1,10 @@
 //! `fully_connected`: matrix times vector, for every row of a batch.
 
-use super::dot::{dot_f32, dot_i8, total};
+use super::filters::{Patch, products_f32, products_i8};
 use super::loops::{chunks, chunks_mut};
+use super::requantize::Requantize;
 use super::{OutputI8, RangeF32, kernel_params};
 use crate::Params;
-use crate::fixed_point::ChannelMultipliers;
 
 kernel_params! {
     /// Parameters of [`fully_connected_f32`].
@@ -52,12 +52,7 @@ pub fn fully_connected_f32(
     debug_assert_eq!((x.len(), weights.len()), (p.batch * p.inputs, p.outputs * p.inputs));
     debug_assert_eq!(y.len(), p.batch * p.outputs);
     for (x, y) in chunks(x, p.inputs).zip(chunks_mut(y, p.outputs)) {
-        for (channel, (y, weights)) in y.iter_mut().zip(chunks(weights, p.inputs)).enumerate() {
-            let mut sums = [0.0; 8];
-            dot_f32(&mut sums, x, weights);
-            let bias = bias.get(channel).copied().unwrap_or(0.0);
-            *y = p.range.limit(total(sums) + bias);
-        }
+        products_f32(&Patch::whole(p.inputs), x, (weights, p.inputs), bias, p.range, y);
     }
 }
 
@@ -78,13 +73,85 @@ pub fn fully_connected_i8(
     let p = params.get();
     debug_assert_eq!((x.len(), weights.len()), (p.batch * p.inputs, p.outputs * p.inputs));
     debug_assert_eq!(y.len(), p.batch * p.outputs);
-    let multipliers = ChannelMultipliers::new(multipliers, shifts, p.output.rounding());
-    let (x_zero, w_zero) = (p.input_zero_point as i16, p.weights_zero_point as i16);
     for (x, y) in chunks(x, p.inputs).zip(chunks_mut(y, p.outputs)) {
-        for (channel, (y, weights)) in y.iter_mut().zip(chunks(weights, p.inputs)).enumerate() {
-            let bias = bias.get(channel).copied().unwrap_or(0);
-            let accumulator = dot_i8(x, x_zero, weights, w_zero).wrapping_add(bias);
-            *y = p.output.limit(multipliers.apply(channel, accumulator));
+        // sum (x - x_zero) * (w - w_zero) = sum (x - x_zero) * w - w_zero * sum (x - x_zero)
+        let offset = match p.weights_zero_point {
+            0 => 0,
+            weights_zero => {
+                let sum = x.iter().fold(0_i32, |sum, &x| sum.wrapping_add(i32::from(x)));
+                let zeros = p.input_zero_point.wrapping_mul(p.inputs as i32);
+                sum.wrapping_sub(zeros).wrapping_mul(weights_zero)
+            }
+        };
+        let requantize = Requantize { bias, multipliers, shifts, offset, output: p.output };
+        let x = (x, p.input_zero_point as i16);
+        products_i8(&Patch::whole(p.inputs), x, (weights, p.inputs), &requantize, y);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixed_point::Multiplier;
+
+    #[test]
+    fn fully_connected_f32_cases() {
+        // known-faults.md O1, with the bias and the factors folded: [[0, 1, 2], [3, 4, 5]].
+        let params = FullyConnectedF32 {
+            batch: 2,
+            inputs: 3,
+            outputs: 2,
+            range: RangeF32 { min: f32::NEG_INFINITY, max: 30.0 },
+        };
+        let mut y = [0.0; 4];
+        let weights = [1.0, 0.0, -1.0, 2.0, 2.0, 2.0];
+        fully_connected_f32(&params, &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0], &weights, &[0.0, 10.0], &mut y);
+        assert_eq!(y, [-2.0, 16.0, -2.0, 30.0]);
+    }
+
+    #[test]
+    fn fully_connected_i8_cases() {
+        let params = |inputs, outputs, input_zero_point, weights_zero_point, zero_point| FullyConnectedI8 {
+            batch: 1,
+            inputs,
+            outputs,
+            input_zero_point,
+            weights_zero_point,
+            output: OutputI8 { zero_point, min: -128, max: 127, single_rounding: false },
+        };
+        // known-faults.md L14: a weight zero point; 3 of the expected 9 are 0.1 * 0.1 / 0.5.
+        let factor = Multiplier::from_real(f64::from(0.1_f32 * 0.1_f32) / 0.5).unwrap();
+        let (multipliers, shifts) = ([factor.multiplier], [factor.shift as i8]);
+        let mut y = [0];
+        let x = [10, 10, 10];
+        fully_connected_i8(&params(3, 1, 0, 5, 0), &x, &[10, 20, 30], &[], &multipliers, &shifts, &mut y);
+        assert_eq!(y, [9]);
+        // known-faults.md L5 (b).
+        let real = f64::from(0.052_961_245_f32 * 0.024_093_779_f32) / f64::from(0.114_843_28_f32);
+        let factor = Multiplier::from_real(real).unwrap();
+        let (multipliers, shifts) = ([factor.multiplier], [factor.shift as i8]);
+        fully_connected_i8(&params(1, 1, 0, 0, -126), &[117], &[5], &[], &multipliers, &shifts, &mut y);
+        assert_eq!(y, [-119]);
+    }
+
+    #[test]
+    fn weights_zero_point_equals_the_definition() {
+        let x: [i8; 13] = core::array::from_fn(|i| (i * 53) as i8);
+        let weights: [i8; 65] = core::array::from_fn(|i| (i * 91 + 7) as i8);
+        let params = FullyConnectedI8 {
+            batch: 1,
+            inputs: 13,
+            outputs: 5,
+            input_zero_point: -17,
+            weights_zero_point: 9,
+            output: OutputI8 { zero_point: 0, min: -128, max: 127, single_rounding: false },
+        };
+        let factor = Multiplier::from_real(1.0 / 1024.0).unwrap();
+        let mut y = [0; 5];
+        fully_connected_i8(&params, &x, &weights, &[], &[factor.multiplier], &[factor.shift as i8], &mut y);
+        for (y, weights) in y.iter().zip(weights.chunks(13)) {
+            let products = x.iter().zip(weights).map(|(&x, &w)| (i32::from(x) + 17) * (i32::from(w) - 9));
+            assert_eq!(f64::from(*y), libm::round(f64::from(products.sum::<i32>()) / 1024.0));
         }
     }
 }

@@ -16,6 +16,7 @@ mod conv2d;
 mod depthwise_conv2d;
 mod dot;
 mod elementwise;
+mod filters;
 mod fully_connected;
 mod lookup;
 mod loops;
@@ -23,6 +24,7 @@ mod mean;
 mod pad;
 mod pool2d;
 mod quantize;
+mod requantize;
 mod softmax;
 mod window;
 
@@ -229,14 +231,8 @@ impl RangeI8 {
     /// `q` within the range.
     #[inline(always)]
     #[must_use]
-    pub const fn limit(self, q: i32) -> i8 {
-        (if q < self.min {
-            self.min
-        } else if q > self.max {
-            self.max
-        } else {
-            q
-        }) as i8
+    pub fn limit(self, q: i32) -> i8 {
+        q.max(self.min).min(self.max) as i8
     }
 }
 
@@ -255,7 +251,7 @@ impl OutputI8 {
     /// `steps` from the zero point, within the range.
     #[inline(always)]
     #[must_use]
-    pub const fn limit(self, steps: i32) -> i8 {
+    pub fn limit(self, steps: i32) -> i8 {
         RangeI8 { min: self.min, max: self.max }.limit(steps.wrapping_add(self.zero_point))
     }
 }

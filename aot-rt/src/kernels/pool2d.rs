@@ -101,12 +101,17 @@ impl<'a, T: Copy> Patch<'a, T> {
         let (blocks, rest) = y.as_chunks_mut::<BLOCK>();
         let mut channel = 0;
         for y in blocks {
-            *y = self.fold_channels(channel, init, fold).map(finish);
+            let mut folded = [init; BLOCK];
+            self.fold_channels(channel, &mut folded, fold);
+            for (y, folded) in y.iter_mut().zip(folded) {
+                *y = finish(folded);
+            }
             channel += BLOCK;
         }
         for y in rest {
-            let [folded] = self.fold_channels(channel, init, fold);
-            *y = finish(folded);
+            let mut folded = [init];
+            self.fold_channels(channel, &mut folded, fold);
+            *y = finish(folded[0]);
             channel += 1;
         }
     }
@@ -115,10 +120,9 @@ impl<'a, T: Copy> Patch<'a, T> {
     fn fold_channels<A: Copy, const N: usize>(
         &self,
         channel: usize,
-        init: A,
+        folded: &mut [A; N],
         fold: impl Fn(A, T) -> A,
-    ) -> [A; N] {
-        let mut folded = [init; N];
+    ) {
         let mut row = self.start + channel;
         for _ in 0..self.rows {
             let mut at = row;
@@ -132,7 +136,6 @@ impl<'a, T: Copy> Patch<'a, T> {
             }
             row += self.row;
         }
-        folded
     }
 }
 
@@ -232,8 +235,9 @@ pub fn max_pool2d_i8(params: &impl Params<MaxPool2dI8>, x: &[i8], y: &mut [i8]) 
     p.window.for_each_cell((x, p.channels), (y, p.channels), |x, rows, columns, y| {
         Patch::new(&p.window, [rows, columns], x, p.channels).fold(
             y,
-            i8::MIN,
-            |max, x| if max < x { x } else { max },
+            // As 16 bits, which more processors compare in vectors than 8.
+            i16::from(i8::MIN),
+            |max, x| max.max(i16::from(x)),
             |max| p.range.limit(max.into()),
         );
     });

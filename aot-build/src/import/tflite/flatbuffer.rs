@@ -144,7 +144,7 @@ impl<'a> File<'a> {
             Ok(target) if offset > 0 && target < self.len() => Ok(target),
             _ => Err(Fault::new(
                 position,
-                format!("the offset {offset} leads out of the file of {} bytes", self.len()),
+                format!("the offset {offset} leads nowhere in the file of {} bytes", self.len()),
             )),
         }
     }

@@ -177,23 +177,29 @@ impl<'m> Importer<'m> {
     }
 
     fn finish(mut self) -> Result<Graph, Vec<Problem>> {
-        if !self.unsupported_types.is_empty() {
-            let model = self.model;
-            let item = |(ty, tensors): (&String, &Vec<usize>)| {
-                let count = counted(tensors.len(), "tensor");
-                format!("{ty} ({count}: {})", listed(tensors, |tensor| model.describe(tensor)))
-            };
-            let count = counted(self.unsupported_types.len(), "element type");
-            let verb = if self.unsupported_types.len() == 1 { "is" } else { "are" };
-            let problem = Problem::new(format!("{count} {verb} not supported"))
-                .items(self.unsupported_types.iter().map(item).collect())
-                .help("convert the model with float32 or int8 activations and weights");
-            self.graph.problem(problem);
-        }
         let indices = self.model.outputs.iter().filter_map(|index| usize::try_from(*index).ok());
         // An output that has been refused left a problem behind.
         let outputs: Vec<_> = indices.filter_map(|index| self.value(index)).collect();
+        if let Some(problem) = self.unsupported_types() {
+            // First, since it is often why others follow.
+            let mut problems = self.graph.into_problems();
+            problems.insert(0, problem);
+            return Err(problems);
+        }
         if outputs.is_empty() { Err(self.graph.into_problems()) } else { self.graph.finish(outputs) }
+    }
+
+    /// One problem for all element types that are not supported.
+    fn unsupported_types(&self) -> Option<Problem> {
+        let item = |(ty, tensors): (&String, &Vec<usize>)| {
+            let count = counted(tensors.len(), "tensor");
+            format!("{ty} ({count}: {})", listed(tensors, |tensor| self.model.describe(tensor)))
+        };
+        let items: Vec<_> = self.unsupported_types.iter().map(item).collect();
+        let verb = if items.len() == 1 { "is" } else { "are" };
+        let message = format!("{} {verb} not supported", counted(items.len(), "element type"));
+        let help = "convert the model with float32 or int8 activations and weights";
+        (!items.is_empty()).then(|| Problem::new(message).items(items).help(help))
     }
 
     /// The graph's tensor for one of the file, constants being added when they are
@@ -284,14 +290,21 @@ fn tensor_type(tensor: &Tensor<'_>, dtype: DType) -> Result<TensorType, OpError>
     if let Some(peculiarity) = tensor.peculiarity()? {
         return Err(format!("{peculiarity}, which is not supported").into());
     }
-    let extents = tensor.shape.iter().map(|extent| usize::try_from(*extent)).collect::<Result<Vec<_>, _>>();
-    let extents = extents.map_err(|_| format!("shape {:?} has a negative extent", tensor.shape))?;
-    let shape = Shape::new(extents)?;
+    let shape = shape(&tensor.shape)?;
     let quantization = match dtype {
         DType::F32 => None,
         DType::I8 | DType::U8 | DType::I16 | DType::I32 | DType::I64 => quantization(tensor, &shape)?,
     };
     Ok(TensorType { dtype, shape, quantization })
+}
+
+fn shape(extents: &[i32]) -> Result<Shape, OpError> {
+    // Also keeps the message below short.
+    if extents.len() > Shape::MAX_RANK {
+        return Err(format!("rank {} is more than {}", extents.len(), Shape::MAX_RANK).into());
+    }
+    let checked = extents.iter().map(|extent| usize::try_from(*extent)).collect::<Result<Vec<_>, _>>();
+    Ok(Shape::new(checked.map_err(|_| format!("shape {extents:?} has a negative extent"))?)?)
 }
 
 fn quantization(tensor: &Tensor<'_>, shape: &Shape) -> Result<Option<Quantization>, OpError> {
@@ -320,6 +333,10 @@ fn quantization(tensor: &Tensor<'_>, shape: &Shape) -> Result<Option<Quantizatio
 /// Checks that an input leaves no extent open but the first, the batch, which is 1.
 fn closed(tensor: &Tensor<'_>) -> Result<(), OpError> {
     let signature = tensor.shape_signature()?;
+    let (rank, shape) = (signature.len(), &tensor.shape);
+    if rank != 0 && rank != shape.len() {
+        return Err(format!("shape_signature has rank {rank}, the shape is {shape:?}").into());
+    }
     if signature.iter().skip(1).any(|extent| *extent < 0) {
         return Err(OpError::from(format!("shape {signature:?} is open"))
             .help("convert the model with fixed input shapes"));

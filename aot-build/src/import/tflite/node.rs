@@ -103,8 +103,8 @@ impl<'m> Node<'m> {
             }
         };
         if elements.and_then(|elements| elements.checked_mul(size)) != Some(bytes.len()) {
-            let (shape, found) = (&tensor.shape, bytes.len());
-            return Err(refuse(format!("has shape {shape:?} of {size} bytes each, its data {found} bytes")));
+            let (elements, found) = (elements.unwrap_or(usize::MAX), bytes.len());
+            return Err(refuse(format!("has {elements} elements of {size} bytes, its data {found} bytes")));
         }
         model.file.charge(0, bytes.len())?;
         let read = |bytes| i64::read(bytes).or_else(|| i32::read(bytes).map(i64::from));

@@ -271,6 +271,12 @@ fn reshape(node: &Node<'_>) -> Result<Op, OpError> {
 
 /// The shape `target` for the elements of `x`, where -1 takes what is left.
 fn resolve(x: &Shape, target: &[i64]) -> Result<Shape, OpError> {
+    // Also keeps the messages below short.
+    if target.len() > Shape::MAX_RANK {
+        return Err(
+            format!("the new shape has rank {}, the limit is {}", target.len(), Shape::MAX_RANK).into()
+        );
+    }
     let stated = target.iter().filter(|extent| **extent != -1);
     let product = stated.clone().try_fold(1_i64, |product, extent| product.checked_mul(*extent));
     let open = target.len() - stated.clone().count();

@@ -45,6 +45,7 @@ mod tensor {
     pub(super) const IS_VARIABLE: usize = 5;
     pub(super) const SPARSITY: usize = 6;
     pub(super) const SHAPE_SIGNATURE: usize = 7;
+    pub(super) const VARIANT_TENSORS: usize = 9;
     pub(super) const EXTERNAL_BUFFER: usize = 10;
 }
 
@@ -247,6 +248,9 @@ impl<'a> Tensor<'a> {
         }
         if self.table.table(tensor::SPARSITY)?.is_some() {
             return Ok(Some("is sparse"));
+        }
+        if self.table.table(tensor::VARIANT_TENSORS)?.is_some() {
+            return Ok(Some("holds other tensors"));
         }
         let external = self.table.scalar(tensor::EXTERNAL_BUFFER, 0_u32)? != 0;
         Ok(external.then_some("has its data in another file"))

@@ -1,9 +1,14 @@
 //! Checks how tensors, operators, inputs and outputs refer to each other, before any
 //! of them is looked at closely.
 
+use std::collections::BTreeMap;
+
 use super::operators::{Known, find};
 use super::schema::Model;
 use crate::error::{Location, Problem};
+
+/// Most inputs, and most outputs: each becomes a parameter or field of the runner.
+const MAX_PORTS: usize = 1024;
 
 /// Who gives a tensor its elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +48,6 @@ fn origins(model: &Model<'_>) -> Vec<Origin> {
     let origin = |tensor: &super::schema::Tensor<'_>| match model.buffer(tensor.buffer) {
         // A buffer that cannot be read is reported when the tensor is.
         Ok(Some(_)) | Err(_) => Origin::Constant,
-        // An empty constant, such as the shape of a scalar, has no bytes.
-        Ok(None) if tensor.shape.contains(&0) => Origin::Constant,
         Ok(None) => Origin::None,
     };
     model.tensors.iter().map(origin).collect()
@@ -68,34 +71,45 @@ impl Check<'_> {
         position.ok_or_else(|| format!("tensor {index} does not exist, there are {count}"))
     }
 
+    /// Whether a tensor has no elements: as a constant, such as the shape of a scalar,
+    /// it has no bytes.
+    fn is_empty(&self, tensor: usize) -> bool {
+        self.model.tensors.get(tensor).is_some_and(|tensor| tensor.shape.contains(&0))
+    }
+
     fn operators(&mut self) -> (Operators, Option<Problem>) {
         let codes: Vec<_> = self.model.operator_codes.iter().map(find).collect();
-        let mut unknown: Vec<(&str, Vec<usize>)> = Vec::new();
+        let mut unknown: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         let mut operators = Vec::new();
         for (i, operator) in self.model.operators.iter().enumerate() {
             let code = usize::try_from(operator.code).ok().and_then(|code| codes.get(code));
             operators.push(code.and_then(|code| code.as_ref().ok().copied()));
             match code {
                 Some(Ok(_)) => {}
-                Some(Err(name)) => match unknown.iter_mut().find(|(other, _)| other == name) {
-                    Some((_, nodes)) => nodes.push(i),
-                    None => unknown.push((name, vec![i])),
-                },
+                Some(Err(name)) => unknown.entry(name).or_default().push(i),
                 None => {
-                    let message =
-                        format!("operator code {} does not exist, there are {}", operator.code, codes.len());
-                    self.problem(i, message);
+                    let (code, count) = (operator.code, codes.len());
+                    self.problem(i, format!("operator code {code} does not exist, there are {count}"));
                 }
             }
         }
-        let unsupported = (!unknown.is_empty()).then(|| unsupported(self.model, &unknown));
+        let unsupported = (!unknown.is_empty()).then(|| unsupported(self.model, unknown));
         (operators, unsupported)
     }
 
-    fn inputs(&mut self) {
-        if self.model.inputs.is_empty() {
-            self.problems.push(Problem::new("the model has no input"));
+    /// Checks the number of inputs or outputs.
+    fn count(&mut self, count: usize, what: &str) {
+        if count == 0 {
+            self.problems.push(Problem::new(format!("the model has no {what}")));
         }
+        if count > MAX_PORTS {
+            let message = format!("the model has {count} {what}s, the limit is {MAX_PORTS}");
+            self.problems.push(Problem::new(message));
+        }
+    }
+
+    fn inputs(&mut self) {
+        self.count(self.model.inputs.len(), "input");
         for (i, index) in self.model.inputs.iter().enumerate() {
             let problem = match self.tensor(*index) {
                 Err(problem) => problem,
@@ -127,7 +141,7 @@ impl Check<'_> {
                         continue;
                     }
                 };
-                if !known || self.origins[tensor] != Origin::None {
+                if !known || self.origins[tensor] != Origin::None || self.is_empty(tensor) {
                     continue;
                 }
                 let name = self.model.describe(tensor);
@@ -176,9 +190,7 @@ impl Check<'_> {
     }
 
     fn outputs(&mut self) {
-        if self.model.outputs.is_empty() {
-            self.problems.push(Problem::new("the model has no output"));
-        }
+        self.count(self.model.outputs.len(), "output");
         for (i, index) in self.model.outputs.iter().enumerate() {
             let problem = match self.tensor(*index) {
                 Err(problem) => problem,
@@ -192,8 +204,10 @@ impl Check<'_> {
     }
 }
 
-/// One problem for all operators that are not known.
-fn unsupported(model: &Model<'_>, operators: &[(&str, Vec<usize>)]) -> Problem {
+/// One problem for all operators that are not known, in the order of their first nodes.
+fn unsupported(model: &Model<'_>, operators: BTreeMap<&str, Vec<usize>>) -> Problem {
+    let mut operators: Vec<_> = operators.into_iter().collect();
+    operators.sort_by_key(|(_, nodes)| nodes.first().copied());
     let item = |(name, nodes): &(&str, Vec<usize>)| {
         let listed = listed(nodes, |node| match output_name(model, node) {
             Some(name) => format!("#{node} `{name}`"),
@@ -205,7 +219,7 @@ fn unsupported(model: &Model<'_>, operators: &[(&str, Vec<usize>)]) -> Problem {
     let verb = if operators.len() == 1 { "is" } else { "are" };
     let problem =
         Problem::new(format!("{count} {verb} not supported")).items(operators.iter().map(item).collect());
-    match operators.iter().flat_map(|(_, nodes)| nodes).min() {
+    match operators.first().and_then(|(_, nodes)| nodes.first()) {
         None | Some(0) => problem,
         Some(first) => {
             problem.help(format!("cut the model before node #{first} and compute the rest in Rust"))

@@ -1,0 +1,190 @@
+//! What the lowerings refuse, and how they describe their steps. That the steps compute
+//! the right results is for the conformance tests.
+
+use super::*;
+use crate::Config;
+use crate::graph::sketch::{Sketch, f32_type, i8_type};
+use crate::graph::{Data, Quantization, TensorId};
+use crate::program::{Program, lower};
+
+/// Lowers one operator on an input and constants of these types; all elements of float
+/// constants are 1, of int8 ones 127, of others 0.
+fn lowered(op: impl Into<Op>, operands: &[TensorType], y: TensorType) -> Result<Program, String> {
+    let mut sketch = Sketch::new();
+    let mut ids: Vec<TensorId> = Vec::new();
+    for (i, ty) in operands.iter().enumerate() {
+        let element: &[u8] = match ty.dtype {
+            DType::F32 => &1_f32.to_le_bytes(),
+            DType::I8 => &[127],
+            _ => &[0; 4],
+        };
+        let data = Data::from_bytes(element.repeat(ty.shape.elements()));
+        ids.push(match i {
+            0 => sketch.input("x", ty.clone()),
+            _ => sketch.constant(&format!("c{i}"), ty.clone(), data),
+        });
+    }
+    let y = sketch.typed("y", op, &ids, y);
+    lower(&sketch.finish(&[y]), &Config::default()).map_err(|problems| problems[0].message.clone())
+}
+
+/// int8 weights with a scale for each slice along `axis`.
+fn per_axis<const N: usize>(shape: [usize; N], axis: usize, zero_point: i32) -> TensorType {
+    let channels = shape[axis];
+    let quantization = Quantization::per_axis(vec![0.02; channels], vec![zero_point; channels], axis);
+    TensorType { quantization: Some(quantization.unwrap()), ..i8_type(shape, 0.02, 0) }
+}
+
+/// A bias with one scale.
+fn bias(channels: usize, scale: f32) -> TensorType {
+    TensorType { dtype: DType::I32, ..i8_type([channels], scale, 0) }
+}
+
+fn conv(stride: usize, activation: Activation) -> Conv2d {
+    Conv2d { stride: [stride; 2], activation, ..Conv2d::default() }
+}
+
+#[test]
+fn descriptions_and_macs() {
+    let f = f32_type::<4>;
+    let window = DepthwiseConv2d { dilation: [2, 1], padding: Padding2d::Same, ..DepthwiseConv2d::default() };
+    let pool = MaxPool2d {
+        window: [2, 3],
+        stride: [2, 2],
+        padding: Padding2d::Valid,
+        activation: Activation::Relu6,
+    };
+    for (op, operands, y, description, macs) in [
+        (
+            Op::from(conv(2, Activation::Relu)),
+            vec![f([1, 5, 4, 3]), f([8, 3, 2, 3])],
+            f([1, 2, 2, 8]),
+            "3×2, stride 2×2, 3 → 8, relu",
+            2 * 2 * 8 * 3 * 2 * 3,
+        ),
+        (
+            conv(1, Activation::None).into(),
+            vec![f([1, 3, 3, 4]), f([6, 1, 1, 2])],
+            f([1, 3, 3, 6]),
+            "1×1, 4 → 6 in 2 groups",
+            9 * 6 * 2,
+        ),
+        (
+            window.clone().into(),
+            vec![f([1, 3, 3, 4]), f([1, 2, 2, 4])],
+            f([1, 3, 3, 4]),
+            "2×2, dilation 2×1, 4 channels",
+            9 * 4 * 4,
+        ),
+        (
+            window.into(),
+            vec![f([1, 3, 3, 4]), f([1, 2, 2, 8])],
+            f([1, 3, 3, 8]),
+            "2×2, dilation 2×1, 4 → 8",
+            9 * 8 * 4,
+        ),
+        (pool.into(), vec![f([1, 4, 3, 4])], f([1, 2, 1, 4]), "2×3, stride 2×2, 4 channels, relu6", 0),
+        (
+            Add { activation: Activation::Relu }.into(),
+            vec![f([1, 2, 2, 3]), f([1, 1, 1, 3])],
+            f([1, 2, 2, 3]),
+            "[1, 2, 2, 3] + [1, 1, 1, 3], relu",
+            0,
+        ),
+        (
+            Mean { axes: vec![1, 2], keep_dimensions: true }.into(),
+            vec![f([1, 2, 2, 3])],
+            f([1, 1, 1, 3]),
+            "[1, 2, 2, 3] over axes [1, 2]",
+            0,
+        ),
+        (Softmax::default().into(), vec![f([1, 2, 2, 3])], f([1, 2, 2, 3]), "4×3", 0),
+        (
+            Relu::default().into(),
+            vec![i8_type([1, 2, 2, 3], 0.1, 0)],
+            i8_type([1, 2, 2, 3], 0.2, 0),
+            "12 elements, table",
+            0,
+        ),
+    ] {
+        let program = lowered(op, &operands, y).unwrap();
+        let [step] = &*program.steps else { panic!("{description}: {} steps", program.steps.len()) };
+        assert_eq!((&*step.description, step.macs), (description, macs));
+    }
+}
+
+#[test]
+fn refusals_of_layers_with_weights() {
+    let x = || i8_type([1, 4, 4, 2], 0.1, 3);
+    let y = || i8_type([1, 4, 4, 2], 0.5, 0);
+    let weights = || i8_type([2, 1, 1, 2], 0.02, 0);
+    for (operands, y, expect) in [
+        (
+            vec![f32_type([1, 4, 4, 2]), weights()],
+            f32_type([1, 4, 4, 2]),
+            "dynamic-range quantization is not supported",
+        ),
+        (vec![x(), f32_type([2, 1, 1, 2])], y(), "no kernel for the types i8, f32, i8"),
+        (vec![x(), i8_type([2, 1, 1, 2], 0.02, 1)], y(), "weights `c1` have a zero point other than 0"),
+        (vec![x(), per_axis([2, 1, 1, 2], 0, 1)], y(), "weights `c1` have a zero point other than 0"),
+        (vec![x(), per_axis([2, 1, 1, 2], 3, 0)], y(), "weights `c1` have scales along axis 3, expected 0"),
+        (vec![x(), TensorType { quantization: None, ..weights() }], y(), "weights `c1` have no scale"),
+        (vec![x(), weights()], TensorType { quantization: None, ..y() }, "without scale and zero point"),
+        (vec![x(), weights(), bias(3, 0.002)], y(), "bias `c2` is i32 [3], expected 2 of i32"),
+        (vec![x(), weights(), f32_type([2])], y(), "bias `c2` is f32 [2], expected 2 of i32"),
+        (vec![x(), weights(), bias(2, 0.02)], y(), "bias `c2` has scale 1.9"),
+        (vec![x(), weights()], i8_type([1, 4, 4, 2], 1e-20, 0), "the scales' ratio"),
+        (
+            vec![x(), i8_type([2, 1, 1, 2], 0.02, 0)],
+            i8_type([1, 4, 4, 2], 1e-9, 0),
+            "channel 0: a sum can reach 33274, which overflows 32 bits when shifted by 21",
+        ),
+    ] {
+        let error = lowered(conv(1, Activation::None), &operands, y).unwrap_err();
+        assert!(error.contains(expect), "{error} -- expected {expect}");
+    }
+    // A bias that is off by less than 2 % of a step of y.
+    lowered(conv(1, Activation::None), &[x(), weights(), bias(2, 0.0021)], y()).unwrap();
+}
+
+#[test]
+fn an_accumulator_that_can_overflow() {
+    let rows = |inputs| {
+        let operands = [i8_type([1, inputs], 0.1, 127), i8_type([1, inputs], 0.1, 0)];
+        lowered(FullyConnected::default(), &operands, i8_type([1, 1], 1e9, 0)).map(|_| ())
+    };
+    assert_eq!(rows(66_000), Ok(()));
+    let error = rows(67_000).unwrap_err();
+    assert_eq!(error, "channel 0: a sum can reach 2169795000, which overflows 32 bits");
+}
+
+#[test]
+fn refusals_of_other_operators() {
+    let fine = || i8_type([1, 2, 2, 1], 0.1, -3);
+    let coarse = |shape| i8_type::<4>(shape, 0.2, 4);
+    let equal = "`x` has scale 0.1 and zero point -3, `y` has scale 0.2 and zero point 4: they must be equal";
+    let window = [2; 2];
+    let (stride, padding, activation) = ([1; 2], Padding2d::Valid, Activation::None);
+    let fixed = "`y` has scale 0.2 and zero point 4, the result has 0.00390625 and -128";
+    for (op, y, expect) in [
+        (Op::from(AveragePool2d { window, stride, padding, activation }), coarse([1; 4]), equal),
+        (MaxPool2d { window, stride, padding, activation }.into(), coarse([1; 4]), equal),
+        (Pad { padding: vec![[0, 0], [0, 0], [1, 0], [0, 0]] }.into(), coarse([1, 2, 3, 1]), equal),
+        (Reshape { shape: Shape::new([4, 1, 1, 1]).unwrap() }.into(), coarse([4, 1, 1, 1]), equal),
+        (Softmax::default().into(), coarse([1, 2, 2, 1]), fixed),
+        (Logistic {}.into(), coarse([1, 2, 2, 1]), fixed),
+        (
+            Quantize { dtype: DType::I16 }.into(),
+            TensorType { dtype: DType::I16, ..coarse([1, 2, 2, 1]) },
+            "no kernel for the types i8, i16",
+        ),
+        (Relu::default().into(), i8_type([1, 2, 2, 1], 1e-9, 0), "a sum can reach 255, which overflows"),
+    ] {
+        let error = lowered(op, &[fine()], y).unwrap_err();
+        assert!(error.contains(expect), "{error} -- expected {expect}");
+    }
+    let error = lowered(Dequantize {}, &[per_axis([1, 2], 1, 0)], f32_type([1, 2])).unwrap_err();
+    assert_eq!(error, "`x` has a scale for each channel, one is needed");
+    let long = lowered(Softmax::default(), &[i8_type([5000], 0.1, 0)], i8_type([5000], 1.0 / 256.0, -128));
+    assert_eq!(long.unwrap_err(), "rows of 5000 are too long for int8, the limit is 4095");
+}

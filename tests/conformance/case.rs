@@ -1,0 +1,185 @@
+//! A case: a model, and folders of inputs with the outputs that a reference gives.
+//!
+//! The layout is that of `README.md` beside this file.
+
+use std::path::{Path, PathBuf};
+
+use aot_build::eval::Evaluator;
+use aot_build::program::Port;
+use aot_build::{Compiled, Config, compile, import};
+use aot_rt::DType;
+use serde::Deserialize;
+
+use crate::npy::Array;
+
+/// The largest difference of float results, as a part of the largest result.
+const TOLERANCE: f64 = 1e-5;
+
+/// What the tests need of `meta.json`.
+#[derive(Deserialize)]
+struct Meta {
+    #[serde(default = "tflite")]
+    file: PathBuf,
+    sequence_steps: Option<serde_json::Value>,
+}
+
+fn tflite() -> PathBuf {
+    "model.tflite".into()
+}
+
+/// What came out of a case, or of several.
+#[derive(Default)]
+pub(crate) struct Tally {
+    pub(crate) cases: usize,
+    pub(crate) sets: usize,
+    /// Elements compared.
+    pub(crate) elements: usize,
+    /// Integers that differ.
+    pub(crate) differing: usize,
+    /// The largest difference of floats, as a part of the largest expected one.
+    pub(crate) largest: f64,
+    /// What is wrong, a line each.
+    pub(crate) failures: Vec<String>,
+}
+
+impl Tally {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.cases += other.cases;
+        self.sets += other.sets;
+        self.elements += other.elements;
+        self.differing += other.differing;
+        self.largest = self.largest.max(other.largest);
+        self.failures.extend(other.failures);
+    }
+
+    /// Prints the figures of `what`.
+    ///
+    /// # Panics
+    ///
+    /// When something differs.
+    pub(crate) fn conclude(&self, what: &str) {
+        println!(
+            "{what}: {} cases, {} sets, {} elements; {} integers differ, floats by at most {:.1e}",
+            self.cases, self.sets, self.elements, self.differing, self.largest
+        );
+        assert!(self.cases > 0, "{what}: no case was found");
+        assert!(self.failures.is_empty(), "{what}:\n{}", self.failures.join("\n"));
+    }
+}
+
+/// Folders within `folder`, by name.
+pub(crate) fn folders(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let paths = entries.map(|entry| entry.expect("a folder can be listed").path());
+    let mut folders: Vec<_> = paths.filter(|path| path.is_dir()).collect();
+    folders.sort();
+    folders
+}
+
+/// Runs every set of inputs in `folder` through import, compilation and evaluator.
+pub(crate) fn run(folder: &Path) -> Tally {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut tally = Tally { cases: 1, ..Tally::default() };
+    match run_sets(folder, &mut tally) {
+        Ok(()) => assert!(tally.sets > 0, "{name}: no set of inputs"),
+        Err(error) => tally.failures.push(error),
+    }
+    for failure in &mut tally.failures {
+        failure.insert_str(0, &format!("{name}: "));
+    }
+    tally
+}
+
+fn run_sets(folder: &Path, tally: &mut Tally) -> Result<(), String> {
+    let meta = std::fs::read(folder.join("meta.json")).map_err(|error| error.to_string())?;
+    let meta: Meta = serde_json::from_slice(&meta).map_err(|error| error.to_string())?;
+    let imported = import::import(&folder.join(&meta.file)).map_err(|error| error.to_string())?;
+    let compiled = compile(imported.graph, &Config::default())
+        .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
+    let is_set = |path: &PathBuf| path.join("in0.npy").is_file();
+    for set in folders(folder).into_iter().filter(is_set) {
+        tally.sets += 1;
+        run_set(&set, &compiled, meta.sequence_steps.is_some(), tally)
+            .map_err(|error| format!("{}: {error}", set.file_name().unwrap_or_default().display()))?;
+    }
+    Ok(())
+}
+
+fn run_set(set: &Path, compiled: &Compiled, sequence: bool, tally: &mut Tally) -> Result<(), String> {
+    let program = &compiled.program;
+    let read = |kind: &str, ports: &[Port]| -> Result<Vec<Array>, String> {
+        let array = |(i, port): (usize, &Port)| {
+            let array = Array::read(&set.join(format!("{kind}{i}.npy")));
+            check_type(&array, port, sequence)?;
+            Ok(array)
+        };
+        ports.iter().enumerate().map(array).collect()
+    };
+    let (inputs, expected) = (read("in", &program.inputs)?, read("out", &program.outputs)?);
+    let mut inputs: Vec<_> = inputs.iter().map(|array| steps(array, sequence)).collect();
+    let mut expected: Vec<_> = expected.iter().map(|array| steps(array, sequence)).collect();
+    let mut evaluator = Evaluator::new(compiled);
+    loop {
+        let Some(inputs) = inputs.iter_mut().map(Iterator::next).collect::<Option<Vec<_>>>() else {
+            return Ok(());
+        };
+        let found = evaluator.run(&inputs)?;
+        for ((found, expected), port) in found.iter().zip(&mut expected).zip(&program.outputs) {
+            let expected = expected.next().ok_or("fewer expected steps than inputs")?;
+            compare(found, expected, port, tally);
+        }
+    }
+}
+
+/// The arrays of the single run, or of each step.
+fn steps(array: &Array, sequence: bool) -> Box<dyn Iterator<Item = &[u8]> + '_> {
+    if sequence { Box::new(array.steps()) } else { Box::new(std::iter::once(&*array.bytes)) }
+}
+
+fn check_type(array: &Array, port: &Port, sequence: bool) -> Result<(), String> {
+    let dtype = match port.ty.dtype {
+        DType::I8 => "|i1",
+        DType::U8 => "|u1",
+        DType::I16 => "<i2",
+        DType::I32 => "<i4",
+        DType::I64 => "<i8",
+        DType::F32 => "<f4",
+    };
+    let shape = if sequence { array.shape.get(1..).unwrap_or_default() } else { &array.shape };
+    if array.dtype == dtype && *shape == *port.ty.shape {
+        return Ok(());
+    }
+    Err(format!("`{}` is {}, the array {} {:?}", port.name, port.ty, array.dtype, array.shape))
+}
+
+fn compare(found: &[u8], expected: &[u8], port: &Port, tally: &mut Tally) {
+    let size = port.ty.dtype.size();
+    tally.elements += expected.len() / size;
+    if port.ty.dtype == DType::F32 {
+        let largest = largest_difference(&floats(found), &floats(expected));
+        tally.largest = tally.largest.max(largest);
+        if largest.is_nan() || largest > TOLERANCE {
+            tally.failures.push(format!("`{}` differs by {largest:.1e} of its largest element", port.name));
+        }
+        return;
+    }
+    let differing = found.chunks(size).zip(expected.chunks(size)).filter(|(a, b)| a != b).count();
+    if differing > 0 {
+        tally.differing += differing;
+        tally.failures.push(format!("`{}`: {differing} of {} differ", port.name, expected.len() / size));
+    }
+}
+
+fn floats(bytes: &[u8]) -> Vec<f64> {
+    bytes.as_chunks().0.iter().map(|chunk| f32::from_le_bytes(*chunk).into()).collect()
+}
+
+/// The largest difference as a part of the largest expected element.
+fn largest_difference(found: &[f64], expected: &[f64]) -> f64 {
+    let scale = expected.iter().fold(0.0, |max: f64, x| max.max(x.abs()));
+    let pairs = found.iter().zip(expected).filter(|(a, b)| a.to_bits() != b.to_bits());
+    // NaN where none is expected, or the other way round, is as far off as can be.
+    let difference = |(a, b): (&f64, &f64)| if (a - b).is_nan() { f64::INFINITY } else { (a - b).abs() };
+    let largest = pairs.map(difference).fold(0.0, f64::max);
+    if largest == 0.0 { 0.0 } else { largest / scale }
+}

@@ -1,0 +1,80 @@
+//! Models with known answers, through importer, passes, lowering and evaluator.
+//!
+//! Integers must be equal; floats may differ by 1e-5 of the largest output, since sums
+//! are taken in another order. `-- --nocapture` shows the figures.
+
+mod case;
+mod npy;
+mod refused;
+
+use std::path::{Path, PathBuf};
+
+use case::Tally;
+
+/// The models of `shared/models` that the importers and kernels are for, so far.
+const SHARED_MODELS: [&str; 16] = [
+    "microflow_sine",
+    "mlperf_ad_float",
+    "mlperf_ad_int8",
+    "mlperf_ad_int8_float_io",
+    "mlperf_kws_int8",
+    "mlperf_resnet_float",
+    "mlperf_resnet_int8",
+    "mlperf_sww_int8",
+    "mlperf_vww_float",
+    "mlperf_vww_int8",
+    "tflm_hello_world_float",
+    "tflm_hello_world_int8",
+    "tflm_micro_speech",
+    "tflm_person_detect",
+    "tinymaix_mnist_float",
+    "tinymaix_mnist_int8",
+];
+
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+#[test]
+fn operators() {
+    let mut tally = Tally::default();
+    for folder in case::folders(&workspace().join("tests/conformance/cases")) {
+        tally.add(case::run(&folder));
+    }
+    tally.conclude("operators");
+}
+
+#[test]
+fn digits() {
+    let mut tally = Tally::default();
+    for folder in case::folders(&workspace().join("examples/digits/model/cases")) {
+        tally.add(case::run(&folder));
+    }
+    tally.conclude("digits");
+}
+
+/// Real models; they are not part of the repository.
+#[test]
+fn shared_models() {
+    let shared = std::env::var_os("AOT_SHARED").map_or_else(|| workspace().join("../shared"), PathBuf::from);
+    let models = shared.join("models");
+    if !models.is_dir() {
+        println!("skipped: {} is not there; AOT_SHARED names the folder that holds it", models.display());
+        return;
+    }
+    let mut all = Tally::default();
+    for name in SHARED_MODELS {
+        let folder = models.join(name);
+        if !folder.is_dir() {
+            println!("skipped: {} is not there", folder.display());
+            continue;
+        }
+        let tally = case::run(&folder);
+        println!(
+            "{name}: {} sets, {} of {} integers differ, floats by at most {:.1e}",
+            tally.sets, tally.differing, tally.elements, tally.largest
+        );
+        all.add(tally);
+    }
+    all.conclude("shared models");
+}
