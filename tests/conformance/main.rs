@@ -35,6 +35,12 @@ fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
+/// Real models, which are not part of the repository: `AOT_SHARED` names the folder.
+fn shared_models_folder() -> PathBuf {
+    let shared = std::env::var_os("AOT_SHARED").map_or_else(|| workspace().join("../shared"), PathBuf::from);
+    shared.join("models")
+}
+
 #[test]
 fn operators() {
     let mut tally = Tally::default();
@@ -53,11 +59,9 @@ fn digits() {
     tally.conclude("digits");
 }
 
-/// Real models; they are not part of the repository.
 #[test]
 fn shared_models() {
-    let shared = std::env::var_os("AOT_SHARED").map_or_else(|| workspace().join("../shared"), PathBuf::from);
-    let models = shared.join("models");
+    let models = shared_models_folder();
     if !models.is_dir() {
         println!("skipped: {} is not there; AOT_SHARED names the folder that holds it", models.display());
         return;

@@ -132,7 +132,7 @@ fn refusals_of_layers_with_weights() {
         (vec![x(), weights()], TensorType { quantization: None, ..y() }, "without scale and zero point"),
         (vec![x(), weights(), bias(3, 0.002)], y(), "bias `c2` is i32 [3], expected 2 of i32"),
         (vec![x(), weights(), f32_type([2])], y(), "bias `c2` is f32 [2], expected 2 of i32"),
-        (vec![x(), weights(), bias(2, 0.02)], y(), "bias `c2` has scale 1.9"),
+        (vec![x(), weights(), bias(2, 0.02)], y(), "bias `c2` has scale 0.02 for channel 0, expected 0.002"),
         (vec![x(), weights()], i8_type([1, 4, 4, 2], 1e-20, 0), "the scales' ratio"),
         (
             vec![x(), i8_type([2, 1, 1, 2], 0.02, 0)],

@@ -127,7 +127,10 @@ fn check_bias_scale(node: &NodeLowering<'_, '_>, axis: usize) -> Result<(), OpEr
         if (step - found).abs() / f64::from(output.scale) > 0.02 {
             let name = &bias.name;
             return Err(OpError::from(format!(
-                "bias `{name}` has scale {found:e} for channel {channel}, expected {step:e}"
+                "bias `{name}` has scale {} for channel {channel}, expected {}",
+                // Single precision has the digits that the file has.
+                found as f32,
+                step as f32
             ))
             .help("the scale of the bias is that of the operand times that of the weights"));
         }

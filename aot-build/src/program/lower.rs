@@ -37,6 +37,12 @@ pub fn lower(graph: &Graph, config: &Config) -> Result<Program, Vec<Problem>> {
         if let Err(error) = node.op.lower(&mut context) {
             let (index, name, operator) = (node.index, node.name.clone(), node.op.name().into());
             problems.push(Problem::from(error).at(Location::Node { index, name, operator }));
+            // The nodes that read its results are still looked at.
+            for &id in &node.outputs {
+                if lowering.places[id.0].is_none() {
+                    lowering.write(id);
+                }
+            }
         }
     }
     if !problems.is_empty() {

@@ -176,8 +176,8 @@ impl<'a> Table<'a> {
             return Err(Fault::new(vtable, format!("a table of {length} bytes, expected at least 4")));
         }
         file.slice(position, length)?;
-        file.charge(position, size + length)?;
         let fields = file.slice(vtable, size)?.get(4..).unwrap_or_default();
+        file.charge(position, size + length)?;
         Ok(Self { file, position, length, fields })
     }
 

@@ -104,25 +104,22 @@ impl<'m> Importer<'m> {
     }
 
     fn node(&mut self, index: usize, operator: &'m Operator<'m>, known: &'static Known) {
-        match self.operands(operator, known) {
-            Ok(Some((ids, types))) => {
-                if let Err(error) = self.map(index, operator, known, ids, types) {
-                    self.graph.problem(Problem::from(error).at(location(self.model, index)));
-                }
-            }
+        let mapped = self.operands(operator, known).and_then(|operands| match operands {
+            Some(operands) => self.map(index, operator, known, operands),
             // An operand's problem has been reported.
-            Ok(None) => {}
-            Err(error) => self.graph.problem(Problem::from(error).at(location(self.model, index))),
+            None => Ok(()),
+        });
+        if let Err(error) = mapped {
+            self.graph.problem(Problem::from(error).at(location(self.model, index)));
         }
     }
 
     /// The operands that the graph has; `None` where one has been refused.
-    #[expect(clippy::type_complexity, reason = "two lists of the same length")]
     fn operands(
         &mut self,
         operator: &Operator<'_>,
         known: &Known,
-    ) -> Result<Option<(Vec<Option<TensorId>>, Vec<Option<TensorType>>)>, OpError> {
+    ) -> Result<Option<Vec<Option<TensorId>>>, OpError> {
         let ([least, most], found) = (known.operands, operator.inputs.len());
         if found < least || found > most {
             let expected = if least == most { least.to_string() } else { format!("{least} to {most}") };
@@ -132,26 +129,16 @@ impl<'m> Importer<'m> {
             return Err(format!("{} results, expected 1", operator.outputs.len()).into());
         }
         let in_graph = known.types.first().map_or(0, |row| row.len() - 1);
-        let (mut ids, mut types) = (Vec::new(), Vec::new());
-        let mut refused = false;
-        for (i, index) in operator.inputs.iter().take(in_graph).enumerate() {
-            if *index == -1 {
-                if i < least {
-                    return Err(format!("operand {i} is left out").into());
-                }
-                ids.push(None);
-                types.push(None);
-                continue;
-            }
-            match usize::try_from(*index).ok().and_then(|index| self.value(index)) {
-                Some(id) => {
-                    ids.push(Some(id));
-                    types.push(Some(self.graph.tensor(id).ty.clone()));
-                }
-                None => refused = true,
-            }
+        let operands = operator.inputs.get(..in_graph).unwrap_or(&operator.inputs);
+        if let Some(i) = operands.iter().position(|index| *index == -1).filter(|i| *i < least) {
+            return Err(format!("operand {i} is left out").into());
         }
-        Ok((!refused).then_some((ids, types)))
+        // All are looked at, so that all problems are found.
+        let values: Vec<_> = operands
+            .iter()
+            .map(|index| usize::try_from(*index).map_or(Some(None), |index| self.value(index).map(Some)))
+            .collect();
+        Ok(values.into_iter().collect())
     }
 
     fn map(
@@ -160,11 +147,12 @@ impl<'m> Importer<'m> {
         operator: &'m Operator<'m>,
         known: &'static Known,
         inputs: Vec<Option<TensorId>>,
-        operands: Vec<Option<TensorType>>,
     ) -> Result<(), OpError> {
         let output =
             operator.outputs.first().and_then(|index| usize::try_from(*index).ok()).unwrap_or_default();
         let Some(result) = self.ty(output) else { return Ok(()) };
+        let operands: Vec<_> =
+            inputs.iter().map(|id| id.map(|id| self.graph.tensor(id).ty.clone())).collect();
         check_types(known, &operands, result.dtype)?;
         let node = Node { model: self.model, operator, operands, result: &result };
         let op = (known.map)(&node)?;
@@ -354,6 +342,12 @@ fn check_types(known: &Known, operands: &[Option<TensorType>], result: DType) ->
     };
     if known.types.iter().any(fits) {
         return Ok(());
+    }
+    if let [Some(x), Some(weights), ..] = operands
+        && (x.dtype, weights.dtype) == (DType::F32, DType::I8)
+    {
+        return Err(OpError::from("f32 with i8 weights: dynamic-range quantization is not supported")
+            .help("convert the model in float32, or with full integer quantization"));
     }
     let found = operands.iter().flatten().map(|ty| ty.dtype.name()).collect::<Vec<_>>().join(", ");
     let row = |row: &&[DType]| {

@@ -155,7 +155,7 @@ impl<'a> Model<'a> {
         let main = subgraphs.first().ok_or_else(|| Problem::new("the model has no subgraph"))?;
         let tensors = main.tables(subgraph::TENSORS, MAX_TABLES)?;
         let operators = main.tables(subgraph::OPERATORS, MAX_TABLES)?;
-        Ok(Self {
+        let model = Self {
             file,
             operator_codes: operator_codes.iter().map(OperatorCode::read).collect::<Result<_, _>>()?,
             buffers,
@@ -163,7 +163,12 @@ impl<'a> Model<'a> {
             operators: operators.into_iter().map(Operator::read).collect::<Result<_, _>>()?,
             inputs: main.scalars(subgraph::INPUTS)?,
             outputs: main.scalars(subgraph::OUTPUTS)?,
-        })
+        };
+        if !model.buffers.is_empty() {
+            // Tensors without data refer to the first buffer, which must have none.
+            model.buffer(0)?;
+        }
+        Ok(model)
     }
 
     /// The bytes of a buffer; `None` where it has none, as those of activations.
@@ -249,7 +254,7 @@ impl<'a> Tensor<'a> {
         if self.table.table(tensor::SPARSITY)?.is_some() {
             return Ok(Some("is sparse"));
         }
-        if self.table.table(tensor::VARIANT_TENSORS)?.is_some() {
+        if !self.table.tables(tensor::VARIANT_TENSORS, MAX_TABLES)?.is_empty() {
             return Ok(Some("holds other tensors"));
         }
         let external = self.table.scalar(tensor::EXTERNAL_BUFFER, 0_u32)? != 0;

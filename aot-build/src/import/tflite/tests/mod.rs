@@ -1,3 +1,9 @@
 //! Files made by hand, damaged files, and real models.
 
+mod damage;
+mod files;
 mod models;
+mod operators;
+mod structure;
+mod tensors;
+mod writer;

@@ -1,7 +1,9 @@
 //! Real models: `AOT_SHARED`, or the folder `shared` beside the repository.
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
+use super::damage::{Random, survive};
 use crate::error::Error;
 use crate::import::import;
 
@@ -47,7 +49,7 @@ pub(super) fn files() -> Vec<(String, PathBuf)> {
 #[test]
 fn models_are_read_or_refused() {
     for (name, file) in files() {
-        let start = std::time::Instant::now();
+        let start = Instant::now();
         let result = import(&file);
         let elapsed = start.elapsed();
         match result {
@@ -63,5 +65,27 @@ fn models_are_read_or_refused() {
                 assert!(!problems.is_empty() && problems.iter().all(|problem| !problem.message.is_empty()));
             }
         }
+    }
+}
+
+/// Real files have parts that the small ones lack.
+#[test]
+fn damaged_models() {
+    let mut random = Random(0xda_4a6e);
+    for (name, file) in files() {
+        let bytes = std::fs::read(&file).unwrap();
+        let start = Instant::now();
+        for _ in 0..40 {
+            survive(&bytes[..random.below(bytes.len())]);
+            let mut damaged = bytes.clone();
+            random.damage(&mut damaged);
+            survive(&damaged);
+            // Most of a file is weights; what describes them is near one of the ends.
+            let edge = random.below(bytes.len().min(4096));
+            let position = if random.below(2) == 0 { edge } else { bytes.len() - 1 - edge };
+            damaged[position] = damaged[position].wrapping_add(1);
+            survive(&damaged);
+        }
+        assert!(start.elapsed() < Duration::from_secs(20), "{name}: {:?}", start.elapsed());
     }
 }
