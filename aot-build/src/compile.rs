@@ -1,10 +1,9 @@
 //! The way from a graph to a planned program.
 
-use crate::Config;
 use crate::error::Problem;
 use crate::graph::Graph;
-use crate::passes;
 use crate::program::{Program, Storage, lower};
+use crate::{Config, limits, passes, plan};
 
 /// A program with its memory plan: what every back end starts from.
 #[derive(Clone, Debug)]
@@ -28,7 +27,9 @@ pub struct Compiled {
 /// All operators that no kernel computes, or a plan beyond the limits.
 pub fn compile(mut graph: Graph, config: &Config) -> Result<Compiled, Vec<Problem>> {
     passes::run(&mut graph, config);
-    compile_as_is(&graph, config)
+    let compiled = compile_as_is(&graph, config)?;
+    let problems = limits::check(&compiled, config);
+    if problems.is_empty() { Ok(compiled) } else { Err(problems) }
 }
 
 /// Lowers and plans `graph` without any pass.
@@ -38,19 +39,26 @@ pub(crate) fn compile_as_is(graph: &Graph, config: &Config) -> Result<Compiled, 
 }
 
 fn plan(program: Program) -> Result<Compiled, Vec<Problem>> {
-    // Every buffer its own place, until the planner is here.
-    let mut arena_bytes = 0;
-    let offsets = program
+    let mut problem = plan::Problem::new();
+    let lifetimes = program.lifetimes();
+    let places: Vec<Option<plan::BufferId>> = program
         .buffers
         .iter()
-        .map(|buffer| {
-            if buffer.storage != Storage::Workspace {
-                return 0;
-            }
-            let offset: usize = usize::next_multiple_of(arena_bytes, buffer.alignment);
-            arena_bytes = offset + buffer.bytes;
-            offset
+        .zip(&lifetimes)
+        .map(|(buffer, lifetime)| {
+            let planned = plan::Buffer::new(buffer.bytes, lifetime.start..lifetime.end);
+            let planned = planned.aligned(buffer.alignment);
+            (buffer.storage == Storage::Workspace).then(|| problem.add(planned))
         })
         .collect();
-    Ok(Compiled { program, offsets, arena_bytes, lower_bound: 0, proved: false })
+    let plan = plan::plan(&problem, plan::Planner::Optimal, &plan::Limits::default())
+        .map_err(|error| vec![Problem::new(format!("the workspace cannot be planned: {error}"))])?;
+    let offsets = places.iter().map(|place| place.map_or(0, |id| plan.offset(id))).collect();
+    Ok(Compiled {
+        program,
+        offsets,
+        arena_bytes: plan.size(),
+        lower_bound: plan.lower_bound(),
+        proved: plan.proved(),
+    })
 }

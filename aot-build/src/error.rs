@@ -141,6 +141,24 @@ pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) ->
         .map(|(_, candidate)| candidate)
 }
 
+/// `2 656 768`: a number for people.
+#[must_use]
+pub fn spaced(value: impl fmt::Display) -> String {
+    grouped(&value.to_string(), ' ')
+}
+
+/// Digits in groups of three, counted from the right.
+pub(crate) fn grouped(digits: &str, separator: char) -> String {
+    let mut text = String::new();
+    for (i, digit) in digits.char_indices() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(separator);
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// All problems of a model.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Error {

@@ -22,6 +22,7 @@ pub mod weights;
 
 mod builder;
 mod compile;
+mod limits;
 mod model;
 #[cfg(feature = "json")]
 mod nearest;

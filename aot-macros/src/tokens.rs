@@ -19,8 +19,8 @@ pub(crate) fn tokens(
         Error::new(arguments.path.span(), message)
     };
     let parse = |text: &str| text.parse::<TokenStream>().map_err(fault);
-    let module_attributes = parse(&generated.module_attributes)?;
-    let export_attributes = parse(&generated.export_attributes)?;
+    let module_attributes = parse(generated.module_attributes)?;
+    let export_attributes = parse(generated.export_attributes)?;
     let body = parse(&generated.body)?;
     let module = format_ident!("{}", generated.module_name);
     let exports = generated.exports.iter().map(|name| Ident::new(name, Span::call_site()));

@@ -25,6 +25,7 @@ impl Array {
     }
 
     /// The parts of a sequence: the steps along the first axis.
+    #[allow(dead_code, reason = "not every test that has this module needs it")]
     pub(crate) fn steps(&self) -> impl Iterator<Item = &[u8]> {
         let steps = self.shape.first().copied().unwrap_or(1).max(1);
         self.bytes.chunks((self.bytes.len() / steps).max(1))

@@ -3,9 +3,10 @@
 
 use aot_rt::Quantization;
 
-use super::literal::{array, spaced};
+use super::literal::array;
 use super::ports::Port;
 use crate::Model;
+use crate::error::spaced;
 
 /// Longest name that a line of documentation shows in full.
 const MAX_NAME: usize = 60;

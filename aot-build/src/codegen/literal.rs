@@ -3,30 +3,13 @@
 use aot_rt::{Fields, Value};
 
 use super::writer::Code;
+use crate::error::grouped;
 
 /// `2_656_768`.
 pub(super) fn integer(value: impl std::fmt::Display) -> String {
     let digits = value.to_string();
     let (sign, digits) = digits.strip_prefix('-').map_or(("", digits.as_str()), |rest| ("-", rest));
     format!("{sign}{}", grouped(digits, '_'))
-}
-
-/// `2 656 768`, for people.
-#[must_use]
-pub fn spaced(value: impl std::fmt::Display) -> String {
-    grouped(&value.to_string(), ' ')
-}
-
-/// Groups of three digits, counted from the right.
-fn grouped(digits: &str, separator: char) -> String {
-    let mut text = String::new();
-    for (i, digit) in digits.char_indices() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(separator);
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// The shortest literal that reads back as `value`.
@@ -109,6 +92,5 @@ mod tests {
     fn integers_are_grouped() {
         assert_eq!([integer(0), integer(-128), integer(1000)], ["0", "-128", "1_000"]);
         assert_eq!(integer(i32::MIN), "-2_147_483_648");
-        assert_eq!(spaced(2_656_768), "2 656 768");
     }
 }

@@ -5,7 +5,7 @@
 //! `::aot_rt`.
 
 mod docs;
-pub(crate) mod literal;
+mod literal;
 mod names;
 mod ports;
 mod runner;
@@ -29,7 +29,8 @@ const MODULE_ATTRIBUTES: &str = r#"#[allow(
     dead_code,
     unreachable_pub,
     clippy::similar_names,
-    reason = "the user takes what it needs of a runner; the names are the model's"
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the user takes what it needs; names and lengths are the model's"
 )]"#;
 
 /// Lints that the `use` cannot meet.

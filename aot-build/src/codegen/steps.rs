@@ -7,10 +7,11 @@ use aot_rt::Access;
 use aot_rt::kernels::{Kernel, OperandInfo};
 
 use super::docs;
-use super::literal::{integer, params, spaced};
+use super::literal::{integer, params};
 use super::ports::{Port, Ports};
 use super::writer::{CALL_WIDTH, Code};
 use crate::config::Optimize;
+use crate::error::spaced;
 use crate::program::{ConstantView, Operand, Step, Storage, View};
 use crate::{Compiled, Model};
 

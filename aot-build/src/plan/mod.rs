@@ -54,7 +54,10 @@ pub enum PlanError {
 impl PlanError {
     /// The item found no room, which proves nothing.
     fn no_room(model: &Model<'_>, item: usize) -> Self {
-        Self::NoRoom { buffer: model.items[item].container, impossible: false }
+        Self::NoRoom {
+            buffer: model.items[item].container,
+            impossible: false,
+        }
     }
 }
 
@@ -63,11 +66,25 @@ impl fmt::Display for PlanError {
         match self {
             Self::Invalid(invalid) => invalid.fmt(f),
             Self::TooLarge => f.write_str("the sizes add up to more bytes than can be counted"),
-            Self::NoRoom { buffer, impossible: true } => {
-                write!(f, "no plan fits the pools: there is no room for buffer {}", buffer.index())
+            Self::NoRoom {
+                buffer,
+                impossible: true,
+            } => {
+                write!(
+                    f,
+                    "no plan fits the pools: there is no room for buffer {}",
+                    buffer.index()
+                )
             }
-            Self::NoRoom { buffer, impossible: false } => {
-                write!(f, "found no plan that fits the pools: no room for buffer {}", buffer.index())
+            Self::NoRoom {
+                buffer,
+                impossible: false,
+            } => {
+                write!(
+                    f,
+                    "found no plan that fits the pools: no room for buffer {}",
+                    buffer.index()
+                )
             }
             Self::Broken(violation) => write!(f, "the planner is at fault: {violation}"),
         }
@@ -88,14 +105,21 @@ pub fn plan(problem: &Problem, planner: Planner, limits: &Limits) -> Result<Plan
     let model = Model::new(problem)?;
     let packing = match planner {
         Planner::None => judged(&model, greedy::place_apart(&model)?),
-        Planner::StorageTokens | Planner::HillClimb | Planner::GreedyByConflicts => {
-            judged(&model, greedy::place_in_order(&model, &Order::Conflicts.items(&model))?)
-        }
-        Planner::GreedyBySize => judged(&model, greedy::place_in_order(&model, &Order::Size.items(&model))?),
+        Planner::StorageTokens | Planner::HillClimb | Planner::GreedyByConflicts => judged(
+            &model,
+            greedy::place_in_order(&model, &Order::Conflicts.items(&model))?,
+        ),
+        Planner::GreedyBySize => judged(
+            &model,
+            greedy::place_in_order(&model, &Order::Size.items(&model))?,
+        ),
         Planner::Optimal => optimal::pack(&model, limits)?,
     };
     let plan = Plan {
-        places: problem.ids().map(|id| place_of(&model, &packing.layout, id)).collect(),
+        places: problem
+            .ids()
+            .map(|id| place_of(&model, &packing.layout, id))
+            .collect(),
         pools: packing.pools,
         planner,
         nodes: packing.nodes,
@@ -110,14 +134,21 @@ fn judged(model: &Model<'_>, layout: Layout) -> Packing {
     let pools = sizes.iter().enumerate().map(|(index, &size)| {
         let chosen = layout.items_in(PoolId(index));
         let bound = bounds::lower_bound(model, &chosen, &bounds::sections(model, &chosen));
-        PoolPlan { size: size as usize, lower_bound: bound as usize, proved: size == bound }
+        PoolPlan::new(size, bound)
     });
-    Packing { pools: pools.collect(), layout, nodes: 0 }
+    Packing {
+        pools: pools.collect(),
+        layout,
+        nodes: 0,
+    }
 }
 
 fn place_of(model: &Model<'_>, layout: &Layout, id: BufferId) -> Place {
     let (item, at) = model.home(id);
     let (pool, offset) = layout.places[item];
     // Offsets and parts were checked not to be negative or too large.
-    Place { pool, offset: (offset + at) as usize }
+    Place {
+        pool,
+        offset: (offset + at) as usize,
+    }
 }

@@ -22,7 +22,11 @@ pub(super) fn pack(model: &Model<'_>, limits: &Limits) -> Result<Packing, PlanEr
     for index in 0..model.limits.len() {
         pools.push(improve(model, &mut layout, PoolId(index), &mut nodes));
     }
-    Ok(Packing { layout, pools, nodes: limits.nodes - nodes })
+    Ok(Packing {
+        layout,
+        pools,
+        nodes: limits.nodes - nodes,
+    })
 }
 
 /// The smallest of the greedy layouts.
@@ -31,7 +35,9 @@ fn best_greedy(model: &Model<'_>) -> Result<Layout, PlanError> {
     for order in &Order::ALL[1..] {
         let layout = greedy::place_in_order(model, &order.items(model));
         let total = |layout: &Result<Layout, PlanError>| {
-            layout.as_ref().map_or(i64::MAX, |layout| layout.total(model))
+            layout
+                .as_ref()
+                .map_or(i64::MAX, |layout| layout.total(model))
         };
         if total(&layout) < total(&best) {
             best = layout;
@@ -44,48 +50,69 @@ fn best_greedy(model: &Model<'_>) -> Result<Layout, PlanError> {
 fn improve(model: &Model<'_>, layout: &mut Layout, pool: PoolId, nodes: &mut u64) -> PoolPlan {
     let chosen = layout.items_in(pool);
     let sections = bounds::sections(model, &chosen);
-    let mut lower_bound = bounds::lower_bound(model, &chosen, &sections);
-    let mut size = layout.sizes(model)[pool.index()];
-    if size > lower_bound {
-        let instance = Instance::new(model, &chosen, &sections);
-        bisect(&instance, &mut lower_bound, &mut size, nodes, |offsets| {
-            for (&item, &offset) in chosen.iter().zip(offsets) {
-                layout.places[item].1 = offset;
-            }
-        });
+    let lower_bound = bounds::lower_bound(model, &chosen, &sections);
+    let size = layout.sizes(model)[pool.index()];
+    if size == lower_bound {
+        return PoolPlan::new(size, lower_bound);
     }
-    PoolPlan { size: size as usize, lower_bound: lower_bound as usize, proved: size == lower_bound }
+    let instance = Instance::new(model, &chosen, &sections);
+    let offsets = chosen.iter().map(|&item| layout.places[item].1).collect();
+    let mut descent = Descent {
+        instance: &instance,
+        lower_bound,
+        size,
+        offsets,
+    };
+    descent.run(nodes);
+    for (&item, &offset) in chosen.iter().zip(&descent.offsets) {
+        layout.places[item].1 = offset;
+    }
+    PoolPlan::new(descent.size, descent.lower_bound)
 }
 
-/// Brings `size` down and `lower_bound` up until they meet or the nodes end.
-fn bisect(
-    instance: &Instance,
-    lower_bound: &mut i64,
-    size: &mut i64,
-    nodes: &mut u64,
-    mut keep: impl FnMut(&[i64]),
-) {
-    let mut open = *lower_bound;
-    while open < *size && *nodes > 0 {
-        let capacity = if open == *lower_bound {
-            open
-        } else {
-            open + (*size - open) / 2 / instance.unit * instance.unit
-        };
-        let mut share = (*nodes / 4).max(1_000).min(*nodes);
-        let given = share;
-        let answer = search::search(instance, capacity, &mut share);
-        *nodes -= given - share;
+/// The best packing of one pool so far, and what is known to be impossible.
+struct Descent<'a> {
+    instance: &'a Instance,
+    lower_bound: i64,
+    size: i64,
+    offsets: Vec<i64>,
+}
+
+impl Descent<'_> {
+    /// Tries the lower bound first, then ever smaller steps below the best
+    /// packing, until they meet or the nodes end.
+    fn run(&mut self, nodes: &mut u64) {
+        self.probe(self.lower_bound, *nodes / 10, nodes);
+        let mut halvings = 1;
+        while self.lower_bound < self.size && *nodes > 0 {
+            let unit = self.instance.unit;
+            let step = ((self.size - self.lower_bound) >> halvings) / unit * unit;
+            let capacity = self.size - step.max(unit);
+            let is_last = step <= unit;
+            let share = if is_last { *nodes } else { *nodes / 8 };
+            if !self.probe(capacity, share, nodes) {
+                halvings += 1;
+            }
+        }
+    }
+
+    /// Searches at one capacity; whether that settled anything.
+    fn probe(&mut self, capacity: i64, share: u64, nodes: &mut u64) -> bool {
+        let share = share.max(1).min(*nodes);
+        let mut left = share;
+        let answer = search::search(self.instance, capacity, &self.offsets, &mut left);
+        *nodes -= share - left;
         match answer {
             Answer::Packing(offsets) => {
-                *size = instance.height(&offsets);
-                keep(&offsets);
+                self.size = self.instance.height(&offsets);
+                self.offsets = offsets;
+                true
             }
             Answer::Impossible => {
-                *lower_bound = capacity + instance.unit;
-                open = *lower_bound;
+                self.lower_bound = capacity + self.instance.unit;
+                true
             }
-            Answer::Unknown => open = capacity + 1,
+            Answer::Unknown => false,
         }
     }
 }

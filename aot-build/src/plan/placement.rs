@@ -25,6 +25,16 @@ pub struct PoolPlan {
     pub proved: bool,
 }
 
+impl PoolPlan {
+    pub(super) fn new(size: i64, lower_bound: i64) -> Self {
+        Self {
+            size: size as usize,
+            lower_bound: lower_bound as usize,
+            proved: size == lower_bound,
+        }
+    }
+}
+
 /// Places for all buffers of a problem, verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {

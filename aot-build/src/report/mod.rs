@@ -10,7 +10,7 @@ mod problems;
 mod summary;
 mod text;
 
-pub use crate::codegen::literal::spaced;
+pub use crate::error::spaced;
 pub use map::memory_map;
 pub use memory::{MemoryReport, Peak, PeakTensor, TensorReport};
 pub use problems::ErrorReport;

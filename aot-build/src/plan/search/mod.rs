@@ -12,6 +12,8 @@
 //! search that does not end soon starts again with another strategy, choosing
 //! first in sections that have failed often.
 
+mod choice;
+mod component;
 mod instance;
 mod state;
 mod strategy;
@@ -32,28 +34,35 @@ pub(super) enum Answer {
     Unknown,
 }
 
-/// Nodes of the first attempt; later ones get more.
-const FIRST_ATTEMPT: u64 = 2_000;
+/// Nodes of the first attempt: so many, and so many tenths of one an item.
+/// Many short attempts find more than a few long ones.
+const FIRST_ATTEMPT: (u64, u64) = (300, 15);
 
 /// Looks for a packing of at most `capacity` bytes; takes what it visits from
 /// `nodes`.
-pub(super) fn search(instance: &Instance, capacity: i64, nodes: &mut u64) -> Answer {
-    let mut tree = Tree::new(instance, capacity.div_euclid(instance.unit));
-    let mut attempt = FIRST_ATTEMPT;
+///
+/// `guide` holds the offsets of a packing that needs more: what lies low in it
+/// is tried low, too.
+pub(super) fn search(instance: &Instance, capacity: i64, guide: &[i64], nodes: &mut u64) -> Answer {
+    let guide: Vec<i64> = guide.iter().map(|offset| offset / instance.unit).collect();
+    let mut tree = Tree::new(instance, capacity.div_euclid(instance.unit), &guide);
+    let items = instance.extent.len() as u64;
+    let (mut fixed, per_item) = FIRST_ATTEMPT;
     for strategy in Strategies::new() {
-        let limit = attempt.min(*nodes);
+        let limit = (fixed + items * per_item / 10).min(*nodes);
         let (verdict, visited) = tree.run(&strategy, limit);
-        *nodes = nodes.saturating_sub(visited);
+        *nodes -= visited;
         match verdict {
             Verdict::Found => {
-                return Answer::Packing(tree.offsets().iter().map(|offset| offset * instance.unit).collect());
+                let offsets = tree.offsets().iter();
+                return Answer::Packing(offsets.map(|offset| offset * instance.unit).collect());
             }
             Verdict::Exhausted => return Answer::Impossible,
             Verdict::OutOfNodes if *nodes == 0 => return Answer::Unknown,
             Verdict::OutOfNodes => {}
         }
         if strategy.ends_round {
-            attempt += attempt / 4;
+            fixed += fixed / 4;
         }
     }
     Answer::Unknown

@@ -10,17 +10,20 @@ pub(super) struct State<'a> {
     /// Of each item: placed at `low`, for good or for now.
     pub(super) placed: Vec<bool>,
     /// Of each item: its offset if placed, else the lowest that it may have.
-    pub(super) low: Vec<i64>,
+    low: Vec<i64>,
     /// Of each section: the least `low` of its items not yet placed.
-    pub(super) floor: Vec<i64>,
+    floor: Vec<i64>,
     /// Of each section: bytes that its items not yet placed need.
-    pub(super) open: Vec<i64>,
+    open: Vec<i64>,
     /// Of each section: its items, those not yet placed first.
     seats: Vec<Vec<Seat>>,
     /// Of each section: how many of its items are not yet placed.
     left: Vec<usize>,
     /// Of each item and each entry of its life: where in `seats` it is.
     seat_of: Vec<Vec<usize>>,
+    /// Of each section: items not yet placed that begin before it and do not
+    /// end before it.
+    pub(super) crossing: Vec<u32>,
     /// Of each section: how often it has failed, fading.
     pub(super) failures: Vec<f64>,
     trail: Vec<Change>,
@@ -40,18 +43,21 @@ enum Change {
 pub(super) struct DeadEnd;
 
 impl<'a> State<'a> {
+    /// A state that [`State::reset`] makes ready.
     pub(super) fn new(instance: &'a Instance, capacity: i64) -> Self {
         let (items, sections) = (instance.extent.len(), instance.sections.len());
+        let seat_of = instance.life.iter().map(|life| vec![0; life.len()]);
         Self {
             instance,
             capacity,
-            placed: vec![false; items],
+            placed: vec![true; items],
             low: vec![0; items],
             floor: vec![0; sections],
             open: vec![0; sections],
-            seats: Vec::new(),
-            left: Vec::new(),
-            seat_of: Vec::new(),
+            seats: instance.sections.clone(),
+            left: vec![0; sections],
+            seat_of: seat_of.collect(),
+            crossing: vec![0; sections],
             failures: vec![0.0; sections],
             trail: Vec::new(),
             stale: Vec::new(),
@@ -59,59 +65,53 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Back to the start: only items at fixed offsets are placed.
+    /// Back to the start: only items at fixed offsets are placed, and those
+    /// that conflict with nothing.
     pub(super) fn reset(&mut self) -> Result<(), DeadEnd> {
-        self.trail.clear();
-        self.floor.fill(0);
-        self.open.fill(0);
-        self.stale.clear();
-        self.is_stale.fill(false);
-        self.seats = self.instance.sections.clone();
-        self.left = self.seats.iter().map(Vec::len).collect();
-        self.seat_of = self.instance.life.iter().map(|life| vec![0; life.len()]).collect();
-        for seats in &self.seats {
-            for (position, seat) in seats.iter().enumerate() {
+        let failures = std::mem::take(&mut self.failures);
+        *self = Self::new(self.instance, self.capacity);
+        self.failures = failures;
+        for section in 0..self.seats.len() {
+            self.left[section] = self.seats[section].len();
+            for (position, seat) in self.seats[section].iter().enumerate() {
                 self.seat_of[seat.item][seat.entry] = position;
             }
         }
-        self.placed.fill(true);
-        self.low.fill(0);
         for (item, &fixed) in self.instance.fixed.iter().enumerate() {
-            match fixed {
-                Some(offset) => {
-                    self.low[item] = offset;
-                    self.leave(item);
-                }
-                None => {
-                    self.shift_open(item, 1);
-                    self.placed[item] = false;
-                }
+            self.low[item] = fixed.unwrap_or(0);
+            if fixed.is_some() || self.instance.life[item].is_empty() {
+                self.leave(item);
+            } else {
+                self.count_open(item, 1);
+                self.placed[item] = false;
             }
         }
         for item in 0..self.placed.len() {
-            if self.placed[item] {
-                if self.low[item] + self.instance.extent[item] > self.capacity {
-                    return Err(DeadEnd);
-                }
-            } else {
+            if !self.placed[item] {
                 self.raise(item, 0)?;
-                self.mark_stale(item);
+            } else if self.low[item] + self.instance.extent[item] > self.capacity {
+                return Err(DeadEnd);
             }
+        }
+        for section in 0..self.floor.len() {
+            self.mark_stale(section);
         }
         self.settle()
     }
 
+    /// The trail as it is now, for [`State::undo`].
     pub(super) fn mark(&self) -> usize {
         self.trail.len()
     }
 
+    /// Takes back all that was done since `mark`.
     pub(super) fn undo(&mut self, mark: usize) {
         while self.trail.len() > mark {
             match self.trail.pop() {
                 Some(Change::Low { item, before }) => self.low[item] = before,
                 Some(Change::Floor { section, before }) => self.floor[section] = before,
                 Some(Change::Placed { item }) => {
-                    self.shift_open(item, 1);
+                    self.count_open(item, 1);
                     self.placed[item] = false;
                     // The last to leave sits right behind those left.
                     for &(section, _) in &self.instance.life[item] {
@@ -124,21 +124,30 @@ impl<'a> State<'a> {
     }
 
     /// Places an item at its lowest offset.
+    ///
+    /// No item that it conflicts with and that is not yet placed may have a
+    /// lower one.
     pub(super) fn place(&mut self, item: usize) -> Result<(), DeadEnd> {
         self.placed[item] = true;
-        self.shift_open(item, -1);
+        self.count_open(item, -1);
         self.leave(item);
         self.trail.push(Change::Placed { item });
-        self.mark_stale(item);
         let instance = self.instance;
+        for &(section, _) in &instance.life[item] {
+            self.mark_stale(section);
+        }
         for edge in &instance.edges[item] {
             if self.placed[edge.item] {
                 continue;
             }
-            // No item not yet placed lies lower. It may start where this one
-            // does, or a little above, only if its gap says so.
+            // The other will not lie lower. It may start where this one does,
+            // or a little above, only if its gap says so.
             let start_together = edge.gap.above <= 0;
-            let least = if start_together { self.low[edge.item] } else { self.low[item] + edge.gap.below };
+            let least = if start_together {
+                self.low[edge.item]
+            } else {
+                self.low[item] + edge.gap.below
+            };
             self.raise(edge.item, least)?;
         }
         self.settle()
@@ -147,12 +156,38 @@ impl<'a> State<'a> {
     /// Raises the lowest offset of an item to the next one, from `least` up,
     /// that is aligned and clear of all placed items.
     pub(super) fn raise(&mut self, item: usize, least: i64) -> Result<(), DeadEnd> {
+        let before = self.low[item];
+        if least < before {
+            return Ok(());
+        }
+        let offset = self.clear_from(item, least);
+        if offset + self.instance.extent[item] > self.capacity {
+            self.blame(item);
+            return Err(DeadEnd);
+        }
+        if offset > before {
+            self.trail.push(Change::Low { item, before });
+            self.low[item] = offset;
+            let instance = self.instance;
+            for &(section, _) in &instance.life[item] {
+                if self.floor[section] == before {
+                    self.mark_stale(section);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn clear_from(&self, item: usize, least: i64) -> i64 {
         let instance = self.instance;
-        let mut offset = instance.align(item, least.max(self.low[item]));
-        let mut moved = !instance.loose[item].is_empty();
+        let mut offset = instance.align(item, least);
+        let mut moved = true;
         while moved {
             moved = false;
-            for edge in instance.loose[item].iter().filter(|edge| self.placed[edge.item]) {
+            for edge in instance.loose[item]
+                .iter()
+                .filter(|edge| self.placed[edge.item])
+            {
                 let other = self.low[edge.item];
                 if other < offset + edge.gap.below && offset < other + edge.gap.above {
                     offset = instance.align(item, other + edge.gap.above);
@@ -160,45 +195,90 @@ impl<'a> State<'a> {
                 }
             }
         }
-        if offset + instance.extent[item] > self.capacity {
-            self.blame(item);
-            return Err(DeadEnd);
-        }
-        if offset > self.low[item] {
-            self.trail.push(Change::Low { item, before: self.low[item] });
-            self.low[item] = offset;
-            self.mark_stale(item);
-        }
-        Ok(())
+        offset
+    }
+
+    /// The lowest offset above the present one at which an item can lie on
+    /// another.
+    pub(super) fn next_support(&self, item: usize) -> Option<i64> {
+        let (instance, low) = (self.instance, self.low[item]);
+        let placed = instance.loose[item]
+            .iter()
+            .filter(|edge| self.placed[edge.item]);
+        let open = instance.edges[item]
+            .iter()
+            .filter(|edge| !self.placed[edge.item]);
+        let supports = placed
+            .chain(open)
+            .map(|edge| self.low[edge.item] + edge.gap.above);
+        // Less than aligned is no more than the present one.
+        supports
+            .map(|offset| instance.align(item, offset))
+            .filter(|&offset| offset > low)
+            .min()
     }
 
     /// Computes the floors that changed and checks that what is open above
     /// them fits.
     pub(super) fn settle(&mut self) -> Result<(), DeadEnd> {
-        let mut result = Ok(());
         while let Some(section) = self.stale.pop() {
             self.is_stale[section] = false;
-            if result.is_err() {
-                continue;
-            }
-            let Some(floor) = self.unplaced(section).map(|item| self.low[item]).min() else {
-                continue;
-            };
-            if floor != self.floor[section] {
-                self.trail.push(Change::Floor { section, before: self.floor[section] });
+            let floor = self.unplaced(section).map(|item| self.low[item]).min();
+            let (floor, before) = (floor.unwrap_or(i64::MAX), self.floor[section]);
+            if floor != before {
+                self.trail.push(Change::Floor { section, before });
                 self.floor[section] = floor;
             }
-            if self.slack(section) < 0 {
+            if floor < i64::MAX && self.slack(section) < 0 {
                 self.failures[section] += 1.0;
-                result = Err(DeadEnd);
+                self.forget_stale();
+                return Err(DeadEnd);
             }
         }
-        result
+        Ok(())
     }
 
-    /// Items of a section that are not yet placed.
-    pub(super) fn unplaced(&self, section: usize) -> impl Iterator<Item = usize> {
-        self.seats[section][..self.left[section]].iter().map(|seat| seat.item)
+    /// Counts a failure where an item that does not fit is most cramped.
+    fn blame(&mut self, item: usize) {
+        self.forget_stale();
+        let used = |section: usize| self.floor[section].saturating_add(self.open[section]);
+        let life = self.instance.life[item].iter();
+        if let Some(&(section, _)) = life.max_by_key(|&&(section, _)| used(section)) {
+            self.failures[section] += 1.0;
+        }
+    }
+
+    fn forget_stale(&mut self) {
+        for section in self.stale.drain(..) {
+            self.is_stale[section] = false;
+        }
+    }
+
+    fn mark_stale(&mut self, section: usize) {
+        if !self.is_stale[section] {
+            self.is_stale[section] = true;
+            self.stale.push(section);
+        }
+    }
+
+    /// Counts an item among those not yet placed, or no longer.
+    fn count_open(&mut self, item: usize, sign: i64) {
+        let life = &self.instance.life[item];
+        for &(section, bytes) in life {
+            self.open[section] += sign * bytes;
+        }
+        for saving in &self.instance.savings[item] {
+            if !self.placed[saving.item] {
+                for &(section, bytes) in &saving.sections {
+                    self.open[section] -= sign * bytes;
+                }
+            }
+        }
+        if let (Some(&(first, _)), Some(&(last, _))) = (life.first(), life.last()) {
+            for crossing in &mut self.crossing[first + 1..=last] {
+                *crossing = crossing.wrapping_add_signed(sign as i32);
+            }
+        }
     }
 
     /// Moves an item behind the items not yet placed, in each of its sections.
@@ -213,42 +293,76 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Bytes to spare in a section.
+    /// Of each item: its offset if placed, else the lowest that it may have.
+    pub(super) fn lows(&self) -> &[i64] {
+        &self.low
+    }
+
+    /// The least offset that an item of the section can still have; the largest
+    /// number when none is left.
+    pub(super) fn floor(&self, section: usize) -> i64 {
+        self.floor[section]
+    }
+
+    /// Items of the section that are not yet placed.
+    pub(super) fn left(&self, section: usize) -> usize {
+        self.left[section]
+    }
+
+    /// Bytes to spare in a section that has items left.
     pub(super) fn slack(&self, section: usize) -> i64 {
         let grain = self.instance.grain[section];
         ((self.capacity + grain - 1) & -grain) - self.floor[section] - self.open[section]
     }
 
-    fn blame(&mut self, item: usize) {
-        for section in self.stale.drain(..) {
-            self.is_stale[section] = false;
-        }
-        if let Some(&(section, _)) = self.instance.life[item]
+    /// Items of a section that can lie at its floor.
+    pub(super) fn at_floor(&self, section: usize) -> impl Iterator<Item = usize> {
+        self.unplaced(section)
+            .filter(move |&item| self.low[item] == self.floor[section])
+    }
+
+    /// Whether no section of an item has a lower floor than the item.
+    pub(super) fn is_grounded(&self, item: usize) -> bool {
+        let life = &self.instance.life[item];
+        life.iter()
+            .all(|&(section, _)| self.floor[section] == self.low[item])
+    }
+
+    fn unplaced(&self, section: usize) -> impl Iterator<Item = usize> {
+        self.seats[section][..self.left[section]]
             .iter()
-            .max_by_key(|&&(section, _)| self.floor[section] + self.open[section])
-        {
-            self.failures[section] += 1.0;
-        }
+            .map(|seat| seat.item)
     }
 
-    fn mark_stale(&mut self, item: usize) {
-        for &(section, _) in &self.instance.life[item] {
-            if !self.is_stale[section] {
-                self.is_stale[section] = true;
-                self.stale.push(section);
+    /// Names what is left of `items` and how low it may lie.
+    pub(super) fn key(&self, items: &[usize]) -> u128 {
+        let mut key = 0_u128;
+        for &item in items {
+            key = key.wrapping_add(mixed(item, self.low[item]));
+            for edge in self.instance.loose[item]
+                .iter()
+                .filter(|edge| self.placed[edge.item])
+            {
+                if self.low[edge.item] + edge.gap.above > self.low[item] {
+                    let pair = mixed(item, self.low[edge.item]).rotate_left(64);
+                    key = key.wrapping_add(pair ^ mixed(edge.item, 0));
+                }
             }
         }
+        key
     }
+}
 
-    /// Counts an item among those not yet placed, or no longer.
-    fn shift_open(&mut self, item: usize, sign: i64) {
-        for &(section, bytes) in &self.instance.life[item] {
-            self.open[section] += sign * bytes;
-        }
-        for saving in self.instance.savings[item].iter().filter(|saving| !self.placed[saving.item]) {
-            for &(section, bytes) in &saving.sections {
-                self.open[section] -= sign * bytes;
-            }
-        }
+/// Two numbers made one, with all bits depending on both.
+fn mixed(a: usize, b: i64) -> u128 {
+    const FACTORS: [u128; 2] = [
+        0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835,
+        0xff51_afd7_ed55_8ccd_c4ce_b9fe_1a85_ec53,
+    ];
+    let mut x = (a as u128 + 1) << 64 | b as u64 as u128;
+    for factor in FACTORS {
+        x = x.wrapping_mul(factor);
+        x ^= x >> 67;
     }
+    x
 }

@@ -33,6 +33,9 @@ pub(super) struct Strategy {
     pub(super) sections: SectionRank,
     /// Percent by which the rank of an item may be raised at random.
     pub(super) noise: u64,
+    /// Try first what lies lowest in the guide, and only then by rank; offsets
+    /// there may be raised at random by so many percent of the capacity.
+    pub(super) wander: Option<u64>,
     /// The last of a round; the next round may take longer.
     pub(super) ends_round: bool,
 }
@@ -71,9 +74,27 @@ impl Iterator for Strategies {
         let position = self.next % ROUND.len();
         let (items, sections) = ROUND[position];
         // The first four are tried as they are.
-        let noise = if self.next < 4 { 0 } else { 20 + (self.next as u64 * 7) % 60 };
+        let attempt = self.next as u64;
+        let noise = if attempt < 4 {
+            0
+        } else {
+            20 + attempt * 7 % 60
+        };
+        // Following the guide is what brings the hardest cases down; what it
+        // never finds, attempts without it do.
+        let wander = match attempt % 3 {
+            0 => None,
+            1 => Some(noise / 10),
+            _ => Some(noise),
+        };
         self.next += 1;
-        Some(Strategy { items, sections, noise, ends_round: position + 1 == ROUND.len() })
+        Some(Strategy {
+            items,
+            sections,
+            noise,
+            wander,
+            ends_round: position + 1 == ROUND.len(),
+        })
     }
 }
 
@@ -86,10 +107,18 @@ impl Random {
         Self(88_172_645_463_325_252)
     }
 
-    pub(super) fn below(&mut self, end: u64) -> u64 {
+    fn below(&mut self, end: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         self.0 % end
+    }
+
+    /// A random part of `percent` percent of a number.
+    pub(super) fn share(&mut self, of: i64, percent: u64) -> i64 {
+        if percent == 0 {
+            return 0;
+        }
+        (of as f64 * (percent as f64 / 100.0) * (self.below(1_000) as f64 / 1_000.0)) as i64
     }
 }

@@ -1,0 +1,70 @@
+//! Compiles the models that the test `generated` runs.
+
+#[path = "generated/models.rs"]
+mod models;
+
+use std::env;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use aot_build::Builder;
+use aot_build::config::{Optimize, Placement};
+
+fn main() {
+    println!("cargo::rerun-if-env-changed=AOT_SHARED");
+    println!("cargo::rerun-if-changed=build.rs");
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let shared = env::var_os("AOT_SHARED").map_or_else(|| workspace.join("../shared"), PathBuf::from);
+    let digits = workspace.join("examples/digits/model");
+    let mut tests = Tests::default();
+    tests.add("digits_int8", &digits.join("digits.tflite"), &digits.join("cases/digits_int8"));
+    for name in models::SHARED {
+        let folder = shared.join("models").join(name);
+        tests.add(name, &folder.join("model.tflite"), &folder);
+    }
+    tests.write();
+}
+
+/// The source of the tests: a module for each model and configuration.
+#[derive(Default)]
+struct Tests(String);
+
+impl Tests {
+    /// A test of the model in each configuration, or of its absence.
+    fn add(&mut self, name: &str, model: &Path, cases: &Path) {
+        if !model.is_file() {
+            println!("cargo::rerun-if-changed={}", model.parent().unwrap_or(model).display());
+            let text = format!("skipped: {} is not there", model.display());
+            self.test(name, "", &format!("println!(\"{{}}\", {text:?});"));
+            return;
+        }
+        for (suffix, optimize, placement) in
+            [("", Optimize::Speed, Placement::Workspace), ("_size_caller", Optimize::Size, Placement::Caller)]
+        {
+            let name = format!("{name}{suffix}");
+            let builder = Builder::new(model).name("Runner").optimize(optimize);
+            let folder = out_dir().join(&name);
+            fs::create_dir_all(&folder).expect("a folder in OUT_DIR can be made");
+            if let Err(error) = builder.inputs(placement).outputs(placement).out_dir(&folder).compile() {
+                panic!("{error}");
+            }
+            let include = format!("include!({:?});", folder.join("runner.rs").display().to_string());
+            let check = format!("crate::check(Runner::take(), {:?});", cases.display().to_string());
+            self.test(&name, &include, &check);
+        }
+    }
+
+    fn test(&mut self, name: &str, items: &str, body: &str) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.0, "mod {name} {{ {items} #[test] fn agrees() {{ {body} }} }}");
+    }
+
+    fn write(&self) {
+        fs::write(out_dir().join("generated.rs"), &self.0).expect("OUT_DIR can be written");
+    }
+}
+
+fn out_dir() -> PathBuf {
+    env::var_os("OUT_DIR").map(PathBuf::from).expect("cargo sets OUT_DIR")
+}

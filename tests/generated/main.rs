@@ -1,0 +1,95 @@
+//! Real models through generated code: every set of inputs must give the reference's
+//! outputs. `build.rs` compiles the models; `-- --nocapture` shows the figures.
+
+#[path = "../conformance/npy.rs"]
+mod npy;
+
+/// A module for each model and configuration, made by `build.rs`.
+#[deny(warnings, missing_docs, unreachable_pub, clippy::pedantic)]
+mod generated {
+    include!(concat!(env!("OUT_DIR"), "/generated.rs"));
+}
+
+use std::path::{Path, PathBuf};
+
+use aot_rt::{Block, DType, Model, TensorInfo, block_bytes_mut};
+use npy::Array;
+
+/// The largest difference of float results, as a part of the largest result: sums are
+/// taken in another order.
+const TOLERANCE: f32 = 1e-5;
+
+/// Runs every set of inputs in `folder`.
+fn check<M: Model>(runner: Option<&mut M>, folder: &str) {
+    let runner = runner.expect("nobody else takes the runner");
+    let sets = sets(Path::new(folder));
+    assert!(!sets.is_empty(), "{folder}: no set of inputs");
+    for set in &sets {
+        run_set(runner, set);
+    }
+    println!("{}: {} sets", M::NAME, sets.len());
+}
+
+fn sets(folder: &Path) -> Vec<PathBuf> {
+    println!("{}", folder.display());
+    let entries = std::fs::read_dir(folder).expect("the folder can be listed");
+    let paths = entries.map(|entry| entry.expect("the folder can be listed").path());
+    let mut sets: Vec<_> = paths.filter(|path| path.join("in0.npy").is_file()).collect();
+    sets.sort();
+    sets
+}
+
+fn run_set<M: Model>(runner: &mut M, set: &Path) {
+    let inputs: Vec<_> = M::INPUTS.iter().enumerate().map(|(i, info)| read(set, "in", i, info)).collect();
+    let mut inputs: Vec<_> = inputs.iter().map(|array| Aligned::new(&array.bytes)).collect();
+    let inputs: Vec<&[u8]> = inputs.iter_mut().map(|input| &*input.bytes()).collect();
+    let mut outputs: Vec<_> = M::OUTPUTS.iter().map(|info| Aligned::new(&vec![0; info.bytes()])).collect();
+    let mut outputs: Vec<_> = outputs.iter_mut().map(Aligned::bytes).collect();
+    runner.run_bytes(&inputs, &mut outputs).expect("the arrays are as described");
+    for (i, (found, info)) in outputs.iter().zip(M::OUTPUTS).enumerate() {
+        compare(found, &read(set, "out", i, info).bytes, info, set);
+    }
+}
+
+fn read(set: &Path, kind: &str, i: usize, info: &TensorInfo) -> Array {
+    let array = Array::read(&set.join(format!("{kind}{i}.npy")));
+    assert_eq!(array.shape, info.shape, "{}: `{}`", set.display(), info.name);
+    assert_eq!(array.bytes.len(), info.bytes(), "{}: `{}` is {}", set.display(), info.name, array.dtype);
+    array
+}
+
+fn compare(found: &[u8], expected: &[u8], info: &TensorInfo, set: &Path) {
+    if info.dtype != DType::F32 {
+        let differing = found.iter().zip(expected).filter(|(a, b)| a != b).count();
+        assert_eq!(differing, 0, "{}: `{}`: {differing} bytes differ", set.display(), info.name);
+        return;
+    }
+    let (found, expected) = (floats(found), floats(expected));
+    let largest = expected.iter().fold(0.0, |max: f32, x| max.max(x.abs()));
+    for (a, b) in found.iter().zip(&expected) {
+        let close = (a - b).abs() <= TOLERANCE * largest;
+        assert!(close, "{}: `{}`: {a}, expected {b}", set.display(), info.name);
+    }
+}
+
+fn floats(bytes: &[u8]) -> Vec<f32> {
+    bytes.as_chunks().0.iter().map(|chunk| f32::from_le_bytes(*chunk)).collect()
+}
+
+/// Bytes aligned for every element type.
+struct Aligned {
+    blocks: Vec<Block>,
+    len: usize,
+}
+
+impl Aligned {
+    fn new(bytes: &[u8]) -> Self {
+        let mut blocks = vec![Block::default(); bytes.len().div_ceil(size_of::<Block>())];
+        block_bytes_mut(&mut blocks)[..bytes.len()].copy_from_slice(bytes);
+        Self { blocks, len: bytes.len() }
+    }
+
+    fn bytes(&mut self) -> &mut [u8] {
+        &mut block_bytes_mut(&mut self.blocks)[..self.len]
+    }
+}

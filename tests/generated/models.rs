@@ -1,0 +1,20 @@
+//! The models of `shared/models` that must give the reference's numbers.
+
+/// Names of their folders.
+pub(crate) const SHARED: [&str; 15] = [
+    "microflow_sine",
+    "mlperf_ad_float",
+    "mlperf_ad_int8",
+    "mlperf_kws_int8",
+    "mlperf_resnet_float",
+    "mlperf_resnet_int8",
+    "mlperf_sww_int8",
+    "mlperf_vww_float",
+    "mlperf_vww_int8",
+    "tflm_hello_world_float",
+    "tflm_hello_world_int8",
+    "tflm_micro_speech",
+    "tflm_person_detect",
+    "tinymaix_mnist_float",
+    "tinymaix_mnist_int8",
+];
