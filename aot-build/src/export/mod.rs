@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use crate::error::Problem;
 use crate::graph::{Graph, Node, Quantization, Tensor, TensorId};
 use crate::import::json::format::{
-    DataEntry, FORMAT, NodeEntry, QuantizationEntry, Spanned, TensorEntry, VERSION,
+    DataEntry, FORMAT, NodeEntry, QuantizationEntry, Spanned, TensorEntry, Unread, VERSION,
 };
 use crate::ops::Op;
 use crate::weights::{Stored, safetensors};
@@ -47,10 +47,9 @@ fn write(graph: &Graph, file: &str) -> Result<Exported, String> {
     // The order of the graph; a map has none.
     let tensors: Vec<_> =
         (0..graph.tensors.len()).map(TensorId).filter(|id| names.contains_key(id)).collect();
-    let declarations = tensors.iter().map(|id| {
-        let entry = tensor(graph.tensor(*id), name(id), file);
-        Ok(format!("{}: {}", line(name(id))?, line(&entry)?))
-    });
+    let declarations = tensors
+        .iter()
+        .map(|id| Ok(format!("{}: {}", line(name(id))?, declaration(graph.tensor(*id), name(id), file)?)));
     let nodes = graph.nodes.iter().map(|each| node(each, &names));
     let constants: Vec<_> =
         tensors.iter().filter_map(|id| Some((name(id), stored(graph.tensor(*id))?))).collect();
@@ -110,18 +109,20 @@ fn names(graph: &Graph) -> HashMap<TensorId, String> {
     names
 }
 
-fn tensor<'a>(tensor: &Tensor, name: &str, file: &str) -> TensorEntry<'a> {
+fn declaration(tensor: &Tensor, name: &str, file: &str) -> Result<String, String> {
     let data = tensor.data.as_ref().map(|_| DataEntry {
         safetensors: Some(Spanned::new(file.to_owned())),
         tensor: Some(Spanned::new(name.to_owned())),
         ..DataEntry::default()
     });
-    TensorEntry {
+    let data = data.map(|data| line(&data)).transpose()?;
+    let quantization = tensor.ty.quantization.as_ref().map(|q| line(&quantization(q))).transpose()?;
+    line(&TensorEntry {
         dtype: tensor.ty.dtype,
-        shape: tensor.ty.shape.clone(),
-        quantization: tensor.ty.quantization.as_ref().map(quantization),
-        data,
-    }
+        shape: Unread::new(&line(&tensor.ty.shape)?),
+        quantization: quantization.as_deref().map(Unread::new),
+        data: data.as_deref().map(Unread::new),
+    })
 }
 
 fn quantization(quantization: &Quantization) -> QuantizationEntry {

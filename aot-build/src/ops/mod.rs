@@ -226,8 +226,11 @@ operators! {
 
 /// Element types by name, for attributes in files.
 pub(crate) mod dtype_name {
+    use std::fmt;
+
     use aot_rt::DType;
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+    use serde::de::{Deserializer, Error, Visitor};
+    use serde::ser::Serializer;
 
     const NAMES: [&str; DType::ALL.len()] = {
         let mut names = [""; DType::ALL.len()];
@@ -244,7 +247,19 @@ pub(crate) mod dtype_name {
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DType, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        DType::from_name(&name).ok_or_else(|| D::Error::unknown_variant(&name, &NAMES))
+        // A visitor, not `String::deserialize`: its errors get the place of the name.
+        struct Name;
+        impl Visitor<'_> for Name {
+            type Value = DType;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an element type")
+            }
+
+            fn visit_str<E: Error>(self, name: &str) -> Result<DType, E> {
+                DType::from_name(name).ok_or_else(|| E::unknown_variant(name, &NAMES))
+            }
+        }
+        deserializer.deserialize_str(Name)
     }
 }

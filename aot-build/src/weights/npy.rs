@@ -27,7 +27,7 @@ const TYPES: [(DType, &str); 6] = [
 /// When it is not of the format, holds elements of another type, or its elements are
 /// not in row-major order.
 pub fn read(file: &[u8]) -> Result<Stored<'_>, String> {
-    let (header, elements) = split(file).ok_or("is not a complete .npy file")?;
+    let (header, elements) = split(file).ok_or("not a complete .npy file")?;
     let Header { descr, fortran_order, shape } =
         Header::parse(header).ok_or_else(|| format!("the header `{}` is not understood", header.trim()))?;
     let Some((dtype, _)) = TYPES.into_iter().find(|(_, name)| *name == descr) else {
@@ -176,8 +176,8 @@ mod tests {
             let found = read(&file).map(|stored| (stored.dtype, stored.shape.to_vec()));
             assert_eq!(found, expect.map_err(str::to_owned), "{header}");
         }
-        assert_eq!(read(b"\x93NUMPY\x01\x00\xff\xff{").unwrap_err(), "is not a complete .npy file");
-        assert_eq!(read(b"PK").unwrap_err(), "is not a complete .npy file");
+        assert_eq!(read(b"\x93NUMPY\x01\x00\xff\xff{").unwrap_err(), "not a complete .npy file");
+        assert_eq!(read(b"PK").unwrap_err(), "not a complete .npy file");
     }
 
     #[test]

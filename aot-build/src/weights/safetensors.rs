@@ -49,7 +49,7 @@ impl SafeTensors {
     ///
     /// When the file is not of the format.
     pub fn read(file: Vec<u8>) -> Result<Self, String> {
-        let (length, rest) = file.split_first_chunk().ok_or("is too short for a .safetensors file")?;
+        let (length, rest) = file.split_first_chunk().ok_or("too short for a .safetensors file")?;
         let length = u64::from_le_bytes(*length);
         let (header, elements) = usize::try_from(length)
             .ok()
@@ -180,7 +180,7 @@ mod tests {
         ] {
             assert_eq!(SafeTensors::read(file(header, &vec![0; elements])).unwrap_err(), expect, "{header}");
         }
-        assert_eq!(SafeTensors::read(vec![1; 7]).unwrap_err(), "is too short for a .safetensors file");
+        assert_eq!(SafeTensors::read(vec![1; 7]).unwrap_err(), "too short for a .safetensors file");
         let expect = "the header has 18446744073709551615 bytes, the file 0";
         assert_eq!(SafeTensors::read(vec![255; 8]).unwrap_err(), expect);
     }

@@ -8,9 +8,11 @@ use std::marker::PhantomData;
 
 use aot_rt::DType;
 use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
+use serde::ser::Error as _;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use super::text::message;
 use crate::graph::Shape;
 
 /// What `format` says.
@@ -20,17 +22,16 @@ pub(crate) const VERSION: u64 = 1;
 
 /// What the file says about itself, whatever else it holds.
 #[derive(Debug, Deserialize)]
-#[serde(expecting = "a net.json object")]
 pub(crate) struct Header<'a> {
     #[serde(borrow)]
-    pub(crate) format: Option<Spanned<'a, String>>,
+    pub(crate) format: Option<Unread<'a, String>>,
     #[serde(borrow)]
-    pub(crate) version: Option<Spanned<'a, u64>>,
+    pub(crate) version: Option<Unread<'a, u64>>,
 }
 
 /// A neural network.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a net.json object")]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Document<'a> {
     /// `aot-net`.
     #[serde(rename = "format")]
@@ -45,10 +46,10 @@ pub(crate) struct Document<'a> {
     pub(crate) tensors: Entries<'a, TensorEntry<'a>>,
     /// Names of the tensors that the caller gives, in this order.
     #[serde(borrow)]
-    pub(crate) inputs: Spanned<'a, Vec<Name<'a>>>,
+    pub(crate) inputs: Unread<'a, Vec<Name<'a>>>,
     /// Names of the tensors that the caller gets, in this order.
     #[serde(borrow)]
-    pub(crate) outputs: Spanned<'a, Vec<Name<'a>>>,
+    pub(crate) outputs: Unread<'a, Vec<Name<'a>>>,
     /// The operators, in any order.
     #[serde(borrow)]
     pub(crate) nodes: Vec<Unread<'a, NodeEntry<'a>>>,
@@ -56,24 +57,25 @@ pub(crate) struct Document<'a> {
 
 /// A tensor.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a tensor: an object")]
+#[serde(deny_unknown_fields)]
 pub(crate) struct TensorEntry<'a> {
     /// Type of the elements.
     #[serde(with = "crate::ops::dtype_name")]
     pub(crate) dtype: DType,
     /// Extents, outermost first; images are batch, height, width, channels.
-    pub(crate) shape: Shape,
+    #[serde(borrow)]
+    pub(crate) shape: Unread<'a, Shape>,
     /// What the integers of a quantized tensor stand for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) quantization: Option<QuantizationEntry>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub(crate) quantization: Option<Unread<'a, QuantizationEntry>>,
     /// The elements of a constant.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub(crate) data: Option<DataEntry<'a>>,
+    pub(crate) data: Option<Unread<'a, DataEntry<'a>>>,
 }
 
 /// `real = scale * (q - zero_point)`.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "quantization: an object")]
+#[serde(deny_unknown_fields)]
 pub(crate) struct QuantizationEntry {
     /// One scale for the tensor, or one for each slice along `axis`.
     pub(crate) scale: Vec<f32>,
@@ -86,7 +88,7 @@ pub(crate) struct QuantizationEntry {
 
 /// The elements of a constant, row by row: one of `values`, `npy`, or `safetensors` with `tensor`.
 #[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, expecting = "data: an object")]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct DataEntry<'a> {
     /// The numbers themselves, in one list.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
@@ -104,7 +106,7 @@ pub(crate) struct DataEntry<'a> {
 
 /// An operator applied to tensors.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a node: an object")]
+#[serde(deny_unknown_fields)]
 pub(crate) struct NodeEntry<'a> {
     /// The operator.
     #[serde(borrow)]
@@ -152,7 +154,8 @@ impl<T> Spanned<'_, T> {
 impl<'de: 'a, 'a, T: Deserialize<'de>> Deserialize<'de> for Spanned<'a, T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let place = <&RawValue>::deserialize(deserializer)?.get();
-        serde_json::from_str(place).map(|value| Self { place, value }).map_err(D::Error::custom)
+        let value = serde_json::from_str(place).map_err(|error| D::Error::custom(message(&error)))?;
+        Ok(Self { place, value })
     }
 }
 
@@ -170,9 +173,22 @@ pub(crate) struct Unread<'a, T> {
     ty: PhantomData<T>,
 }
 
+impl<'a, T> Unread<'a, T> {
+    /// JSON text that is going to be written.
+    pub(crate) fn new(json: &'a str) -> Self {
+        Self { json, ty: PhantomData }
+    }
+}
+
 impl<'de: 'a, 'a, T> Deserialize<'de> for Unread<'a, T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self { json: <&RawValue>::deserialize(deserializer)?.get(), ty: PhantomData })
+        Ok(Self::new(<&RawValue>::deserialize(deserializer)?.get()))
+    }
+}
+
+impl<T> Serialize for Unread<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serde_json::from_str::<&RawValue>(self.json).map_err(S::Error::custom)?.serialize(serializer)
     }
 }
 

@@ -3,15 +3,14 @@
 //! The text is checked as JSON first; then the document, every tensor and every node
 //! are read by themselves, and every problem is reported at its line and column.
 
+mod constants;
 pub(crate) mod format;
 mod nodes;
 mod order;
 mod tensors;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod text;
-
-use serde_json::value::RawValue;
 
 use super::Source;
 use crate::error::{Location, Problem};
@@ -34,33 +33,34 @@ pub(crate) fn import(source: &mut Source, bytes: &[u8]) -> Result<Graph, Vec<Pro
         vec![problem.at(Location::Text { line, column })]
     })?;
     let mut findings = Findings::new(text);
-    match document(text, &mut findings) {
+    match document(&mut findings) {
         Some(document) => nodes::read(document, source, findings),
         None => Err(findings.into_problems()),
     }
 }
 
 /// The document, when it is one.
-fn document<'a>(text: &'a str, findings: &mut Findings<'a>) -> Option<Document<'a>> {
-    let json = findings.read::<&RawValue>(text, "")?.get();
-    let header: Header<'_> = findings.read(json, "")?;
-    match &header.format {
-        Some(format) if format.value == FORMAT => {}
-        Some(format) => {
-            let message = format!("format `{}`, expected `{FORMAT}`", format.value);
-            findings.add(format.place, Problem::new(message));
-            return None;
-        }
-        None => {
-            let message = format!("not a net.json file: `format` is missing, expected `{FORMAT}`");
-            findings.add(json, Problem::new(message));
-            return None;
-        }
-    }
-    if let Some(version) = header.version.filter(|version| version.value != VERSION) {
-        let message = format!("version {} is not read, expected {VERSION}", version.value);
-        findings.add(version.place, Problem::new(message));
+fn document<'a>(findings: &mut Findings<'a>) -> Option<Document<'a>> {
+    let json = findings.syntax()?;
+    let header: Header<'_> = findings.object(json, "")?;
+    let Some(format) = header.format else {
+        let message = format!("not a net.json file: `format` is missing, expected `{FORMAT}`");
+        findings.add(json, Problem::new(message));
         return None;
+    };
+    let found: String = findings.read(format.json, "`format`: ")?;
+    if found != FORMAT {
+        findings.add(format.json, Problem::new(format!("`format` is `{found}`, expected `{FORMAT}`")));
+        return None;
+    }
+    // Before anything else: another version may have other keys.
+    if let Some(version) = header.version {
+        let found: u64 = findings.read(version.json, "`version`: ")?;
+        if found != VERSION {
+            let message = format!("`version` is {found}, expected {VERSION}");
+            findings.add(version.json, Problem::new(message));
+            return None;
+        }
     }
     findings.read(json, "")
 }

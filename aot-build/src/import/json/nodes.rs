@@ -6,7 +6,7 @@ use std::collections::hash_map::Entry;
 use aot_rt::DType;
 use serde_json::value::RawValue;
 
-use super::format::{Document, Name, NodeEntry, NodeResults, Spanned, Unread};
+use super::format::{Document, Name, NodeEntry, NodeResults, Unread};
 use super::order::order;
 use super::tensors::{self, Declaration, Declarations, Role};
 use super::text::{Findings, message};
@@ -28,13 +28,14 @@ pub(super) fn read<'a>(
         builder: GraphBuilder::new(name),
         declared,
         known: HashMap::new(),
+        inputs_known: false,
         computed: HashMap::new(),
         places: Vec::new(),
     };
-    reader.inputs(&document.inputs);
+    reader.inputs(document.inputs);
     reader.constants(&names);
     reader.nodes(&document.nodes);
-    let outputs = reader.outputs(&document.outputs);
+    let outputs = reader.outputs(document.outputs);
     reader.unused(&names);
     reader.finish(outputs)
 }
@@ -69,6 +70,8 @@ struct Reader<'a> {
     /// The tensors so far; `None` for those whose type is not known because of a
     /// problem that is reported.
     known: HashMap<String, Option<TensorId>>,
+    /// Whether the list of inputs could be read.
+    inputs_known: bool,
     /// The node that computes a tensor.
     computed: HashMap<String, usize>,
     /// Where the nodes are.
@@ -76,11 +79,10 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn inputs(&mut self, inputs: &Spanned<'a, Vec<Name<'a>>>) {
-        if inputs.value.is_empty() {
-            self.findings.add(inputs.place, Problem::new("`inputs` is empty, a model needs at least one"));
-        }
-        for Name { place, value: name } in &inputs.value {
+    fn inputs(&mut self, inputs: Unread<'a, Vec<Name<'a>>>) {
+        let names = self.names("inputs", inputs);
+        self.inputs_known = !names.is_empty();
+        for Name { place, value: name } in &names {
             let message = match self.declared.get_mut(name) {
                 None => format!("input `{name}` is not declared in `tensors`"),
                 Some(_) if self.known.contains_key(name) => format!("input `{name}` is listed twice"),
@@ -140,7 +142,7 @@ impl<'a> Reader<'a> {
     }
 
     fn draft(&mut self, index: usize, place: &'a str) -> Draft<'a> {
-        match self.findings.read::<NodeEntry<'a>>(place, format!("node #{index}: ")) {
+        match self.findings.object::<NodeEntry<'a>>(place, format!("node #{index}: ")) {
             Some(mut entry) => {
                 let outputs = std::mem::take(&mut entry.outputs);
                 Draft { index, place, entry: Some(entry), outputs }
@@ -191,9 +193,9 @@ impl<'a> Reader<'a> {
         let results = entry.and_then(|entry| {
             // Both are looked at before giving up on either.
             let (op, inputs) = (self.op(&entry, place, &location), self.operands(&entry, &location));
-            let outputs = outputs.iter().map(|name| OutputDeclaration {
-                name: name.value.clone(),
-                ty: self.declared.get(&name.value).and_then(|declaration| declaration.ty.clone()),
+            let outputs = outputs.iter().map(|Name { value: name, .. }| OutputDeclaration {
+                name: name.clone(),
+                ty: self.declaration(index, name).and_then(|declaration| declaration.ty.clone()),
             });
             let outputs = outputs.collect();
             Some(self.builder.node(NodeDeclaration { name, index, op: op?, inputs: inputs?, outputs }))
@@ -201,6 +203,9 @@ impl<'a> Reader<'a> {
         let understood = results.is_some();
         let results = results.into_iter().flatten().chain(std::iter::repeat(None));
         for (Name { place, value: name }, id) in outputs.into_iter().zip(results) {
+            if self.computed.get(&name) != Some(&index) {
+                continue;
+            }
             let ty = self.declared.get(&name).map(|declaration| declaration.ty.clone());
             let id = match (id, ty) {
                 (None, Some(Some(ty))) if !understood => Some(self.builder.stand_in(&name, ty)),
@@ -220,9 +225,18 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The declaration of a tensor, when it is node `index` that computes it.
+    fn declaration(&self, index: usize, name: &str) -> Option<&Declaration<'a>> {
+        self.declared.get(name).filter(|_| self.computed.get(name) == Some(&index))
+    }
+
     fn op(&mut self, entry: &NodeEntry<'a>, place: &'a str, location: &Location) -> Option<Op> {
         let name = &entry.op.value;
         let json = entry.attributes.map_or("{}", RawValue::get);
+        if !json.starts_with('{') {
+            self.findings.add(json, Problem::new(format!("{location}expected an object of attributes")));
+            return None;
+        }
         let error = match Op::deserialize(name, &mut serde_json::Deserializer::from_str(json)) {
             Some(Ok(op)) => return Some(op),
             Some(Err(error)) => error,
@@ -262,6 +276,7 @@ impl<'a> Reader<'a> {
         self.known.insert(name.clone(), None);
         let problem = match self.declared.get(name) {
             Some(Declaration { role: Role::Unknown, .. }) => return None,
+            Some(_) if !self.inputs_known => return None,
             Some(_) => Problem::new(format!("{owner}`{name}` is never computed"))
                 .help("give it `data`, name it in `inputs`, or add the node that computes it"),
             None => {
@@ -275,17 +290,25 @@ impl<'a> Reader<'a> {
         None
     }
 
-    fn outputs(&mut self, outputs: &Spanned<'a, Vec<Name<'a>>>) -> Option<Vec<TensorId>> {
-        if outputs.value.is_empty() {
-            self.findings.add(outputs.place, Problem::new("`outputs` is empty, a model needs at least one"));
-        }
-        for name in &outputs.value {
+    fn outputs(&mut self, outputs: Unread<'a, Vec<Name<'a>>>) -> Option<Vec<TensorId>> {
+        let names = self.names("outputs", outputs);
+        for name in &names {
             if let Some(declaration) = self.declared.get_mut(&name.value) {
                 declaration.used = true;
             }
         }
-        let ids: Vec<_> = outputs.value.iter().map(|name| self.find(name, &Location::Model)).collect();
+        let ids: Vec<_> = names.iter().map(|name| self.find(name, &Location::Model)).collect();
         ids.into_iter().collect()
+    }
+
+    /// The names of a list that may not be empty.
+    fn names(&mut self, key: &str, list: Unread<'a, Vec<Name<'a>>>) -> Vec<Name<'a>> {
+        let names: Option<Vec<_>> = self.findings.read(list.json, "");
+        if names.as_ref().is_some_and(Vec::is_empty) {
+            self.findings
+                .add(list.json, Problem::new(format!("`{key}` is empty, a model needs at least one")));
+        }
+        names.unwrap_or_default()
     }
 
     /// What nothing names is a misspelling or a leftover. Where there are other

@@ -6,6 +6,7 @@
 use std::fmt::Display;
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use crate::error::{Location, Problem};
 use crate::nearest::nearest;
@@ -44,18 +45,37 @@ impl<'a> Findings<'a> {
         self.found.push((offset, problem));
     }
 
-    /// Reads `json`, a slice of the text; a problem is reported as one of `owner`,
+    /// The one value that the text is, when it is JSON.
+    pub(super) fn syntax(&mut self) -> Option<&'a str> {
+        let error = match serde_json::from_str::<&RawValue>(self.text) {
+            Ok(value) => return Some(value.get()),
+            Err(error) => error,
+        };
+        let met = offset_of(self.text, error.line(), error.column());
+        let met = (met..self.text.len()).find(|at| self.text.is_char_boundary(*at));
+        self.add(&self.text[met.unwrap_or(self.text.len())..], Problem::new(message(&error)));
+        None
+    }
+
+    /// Reads an object, a slice of the text; a problem is reported as one of `owner`,
     /// at the token that it is about.
+    pub(super) fn object<T: Deserialize<'a>>(&mut self, json: &'a str, owner: impl Display) -> Option<T> {
+        // Derived code would take a list for an object.
+        if json.starts_with('{') {
+            return self.read(json, owner);
+        }
+        self.add(json, Problem::new(format!("{owner}expected an object")));
+        None
+    }
+
+    /// Reads a value, a slice of the text; as [`Findings::object`].
     pub(super) fn read<T: Deserialize<'a>>(&mut self, json: &'a str, owner: impl Display) -> Option<T> {
         serde_json::from_str(json).map_err(|error| self.add_json(json, &owner, &error)).ok()
     }
 
     /// Adds the problem that reading `json`, a slice of the text, met.
     pub(super) fn add_json(&mut self, json: &str, owner: &impl Display, error: &serde_json::Error) {
-        let met = offset_of(json, error.line(), error.column());
-        // A syntax error is met at the very character; others after the token that is wrong.
-        let met = if error.is_data() { token_start(json, met) } else { met };
-        let place = json.get(met..).unwrap_or(json);
+        let place = token(json, offset_of(json, error.line(), error.column()));
         let message = message(error);
         let problem = Problem::new(format!("{owner}{message}"));
         if message.starts_with("unknown ") {
@@ -124,9 +144,12 @@ fn offset_of(text: &str, line: usize, column: usize) -> usize {
     (line_start + column).saturating_sub(1)
 }
 
-/// Where the token at `offset` of the JSON text starts, or the next one where there
-/// is none; for the end of an object or a list, where that starts.
-fn token_start(json: &str, offset: usize) -> usize {
+/// The JSON text from the token at `offset` on, or the next one where there is none;
+/// for the end of an object or a list, from where that starts.
+///
+/// That is the token that `serde_json` is about: it stops behind it, or before it
+/// where it could not be anything that was expected.
+fn token(json: &str, offset: usize) -> &str {
     let bytes = json.as_bytes();
     let mut open = Vec::new();
     let mut at = 0;
@@ -155,10 +178,10 @@ fn token_start(json: &str, offset: usize) -> usize {
             }
         };
         if at > offset {
-            return start;
+            return &json[start..];
         }
     }
-    0
+    json
 }
 
 #[cfg(test)]
@@ -171,9 +194,8 @@ mod tests {
         for (offset, expect) in
             [(0, 0), (1, 1), (6, 1), (7, 9), (8, 9), (10, 10), (11, 13), (14, 13), (15, 9), (27, 0), (99, 0)]
         {
-            assert_eq!(token_start(json, offset), expect, "{offset}");
+            assert_eq!(token(json, offset), &json[expect..], "{offset}");
         }
-        assert_eq!(token_start(r#"{"a\"#, 3), 1);
     }
 
     #[test]
