@@ -29,7 +29,7 @@ impl Array {
     /// Reads the `.npy` file at `path`.
     pub(crate) fn read(path: &Path) -> Result<Self, Error> {
         let file = std::fs::read(path);
-        let file = file.map_err(|error| problem(path, format!("cannot read the file: {error}")))?;
+        let file = file.map_err(|error| problem(path, format!("the file cannot be read: {error}")))?;
         let Stored { dtype, shape, bytes } = npy::read(&file).map_err(|message| problem(path, message))?;
         Ok(Self { dtype, shape, bytes: bytes.to_vec() })
     }

@@ -42,7 +42,7 @@ impl Case {
     pub(crate) fn find(folder: &Path) -> Result<Self, Error> {
         let path = folder.join("meta.json");
         let text = std::fs::read(&path);
-        let text = text.map_err(|error| problem(&path, format!("cannot read the file: {error}")))?;
+        let text = text.map_err(|error| problem(&path, format!("the file cannot be read: {error}")))?;
         let meta: Meta = serde_json::from_slice(&text).map_err(|error| problem(&path, error.to_string()))?;
         // Sets are numbered without a gap.
         let sets: Vec<_> =

@@ -148,7 +148,9 @@ impl Values {
     fn show(&self) -> String {
         let (shown, all): (Vec<_>, _) = match self {
             Self::Integers(values) => (values.iter().take(SHOWN).map(i64::to_string).collect(), values.len()),
-            Self::Floats(values) => (values.iter().take(SHOWN).map(f32::to_string).collect(), values.len()),
+            Self::Floats(values) => {
+                (values.iter().take(SHOWN).map(|value| format!("{value:?}")).collect(), values.len())
+            }
         };
         let rest = if all > SHOWN { ", …" } else { "" };
         format!("{}{rest}", shown.join(", "))

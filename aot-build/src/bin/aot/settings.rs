@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use aot_build::config::Value;
-use aot_build::error::Location;
 use aot_build::{Config, Error, Model, compile_file};
 
 use crate::console::problem;
@@ -27,12 +26,8 @@ impl Settings {
             Some(file) => Config::load(file, &path.file_stem().unwrap_or_default().to_string_lossy())?,
             None => Config::default(),
         };
-        let mut problems = Vec::new();
-        for (key, value) in &self.set {
-            if let Err(problem) = config.set(key, value.clone()) {
-                problems.push(problem.at(Location::Key(key.clone())));
-            }
-        }
+        let set = self.set.iter().map(|(key, value)| config.set(key, value.clone()));
+        let problems: Vec<_> = set.filter_map(Result::err).collect();
         if problems.is_empty() { Ok(config) } else { Err(Error::new("--set", problems)) }
     }
 
@@ -55,7 +50,7 @@ pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let folder = path.parent().unwrap_or(Path::new(""));
     std::fs::create_dir_all(folder)
         .and_then(|()| std::fs::write(path, bytes))
-        .map_err(|error| problem(path, format!("cannot write the file: {error}")))
+        .map_err(|error| problem(path, format!("the file cannot be written: {error}")))
 }
 
 #[cfg(test)]
