@@ -11,7 +11,7 @@ fn the_repositorys_cases_are_met() {
         "{}",
         ran.out
     );
-    assert!(ran.out.ends_with("2 cases, 40 sets, 0 beyond the tolerance, 0 cases not run to the end\n"));
+    assert!(ran.out.ends_with("cases: 2, sets: 40, beyond the tolerance: 0, cases not run to the end: 0\n"));
 }
 
 #[test]

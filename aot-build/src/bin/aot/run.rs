@@ -248,7 +248,7 @@ impl CasesAnswer {
         let beyond = sets().filter(|set| !set.accepted).count();
         let broken = self.cases.iter().filter(|case| !case.errors.is_empty()).count();
         let text = format!(
-            "{} cases, {} sets, {beyond} beyond the tolerance, {broken} cases not run to the end",
+            "cases: {}, sets: {}, beyond the tolerance: {beyond}, cases not run to the end: {broken}",
             self.cases.len(),
             sets().count()
         );
