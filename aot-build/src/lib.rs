@@ -24,7 +24,6 @@ mod builder;
 mod compile;
 mod limits;
 mod model;
-#[cfg(feature = "json")]
 mod nearest;
 mod sha256;
 

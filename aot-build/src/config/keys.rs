@@ -6,7 +6,8 @@ use serde::de::DeserializeOwned;
 use toml::Value;
 
 use super::Config;
-use crate::error::{Problem, nearest};
+use crate::error::Problem;
+use crate::nearest::nearest;
 
 /// A key of the configuration.
 pub struct Key {

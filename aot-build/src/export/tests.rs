@@ -211,7 +211,7 @@ fn tokens(text: &str) -> Vec<String> {
     let (mut quoted, mut word) = (false, false);
     for c in text.chars() {
         let in_word = !quoted && (c.is_alphanumeric() || "-.+".contains(c));
-        if !quoted && !(word && in_word) {
+        if !(quoted || word && in_word) {
             tokens.push(String::new());
         }
         tokens.last_mut().unwrap().push(c);

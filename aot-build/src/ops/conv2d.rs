@@ -69,7 +69,7 @@ impl Operator for Conv2d {
             Arithmetic::F32 => {
                 let range = self.activation.range_f32();
                 let params = Conv2dF32 { window, in_channels, out_channels, groups, range };
-                (Kernel::Conv2dF32(params), weighted::operands_f32(node, out_channels)?)
+                (Kernel::Conv2dF32(params), weighted::packed_operands_f32(node, out_channels, groups)?)
             }
             Arithmetic::I8 => {
                 let params = Conv2dI8 {

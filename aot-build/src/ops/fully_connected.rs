@@ -56,7 +56,7 @@ impl Operator for FullyConnected {
         let (kernel, operands) = match Arithmetic::of(x, weights, y)? {
             Arithmetic::F32 => {
                 let params = FullyConnectedF32 { batch, inputs, outputs, range: self.activation.range_f32() };
-                (Kernel::FullyConnectedF32(params), weighted::operands_f32(node, outputs)?)
+                (Kernel::FullyConnectedF32(params), weighted::packed_operands_f32(node, outputs, 1)?)
             }
             Arithmetic::I8 => {
                 let (input, output) = (quantized::tensor_wide(x)?, quantized::tensor_wide(y)?);

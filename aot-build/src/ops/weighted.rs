@@ -3,6 +3,7 @@
 //! Operands of such a layer: 0 `x`, 1 weights, 2 bias (optional).
 
 use aot_rt::DType;
+use aot_rt::kernels::packed_filters;
 
 use super::{no_kernel, quantized};
 use crate::error::OpError;
@@ -38,7 +39,8 @@ impl Arithmetic {
     }
 }
 
-/// The operands of a float kernel: `x`, weights, bias, `y`.
+/// The operands of a float kernel: `x`, weights, bias, `y`. The weights stay in their
+/// order.
 ///
 /// # Errors
 ///
@@ -49,6 +51,32 @@ pub(super) fn operands_f32(
 ) -> Result<Vec<Operand>, OpError> {
     let bias = bias(node, DType::F32, channels)?;
     Ok(vec![node.read(0)?, node.read(1)?, bias, node.write(0)])
+}
+
+/// The operands of a float kernel that reads the filters of each of `groups` packed.
+///
+/// # Errors
+///
+/// When the bias is not `channels` numbers, or the weights are not constant.
+pub(super) fn packed_operands_f32(
+    node: &mut NodeLowering<'_, '_>,
+    channels: usize,
+    groups: usize,
+) -> Result<Vec<Operand>, OpError> {
+    let weights = node.input(1)?;
+    let Some(data) = &weights.data else {
+        return Err(format!("weights `{}` are not constant", weights.name).into());
+    };
+    let filter = weights.ty.shape.elements() / channels;
+    let group = channels / groups;
+    let elements = data.bytes().as_chunks::<{ size_of::<f32>() }>().0;
+    let packed: Vec<u8> = elements
+        .chunks(group * filter)
+        .flat_map(|filters| packed_filters(group, filter).flat_map(|i| filters[i]))
+        .collect();
+    let mut operands = operands_f32(node, channels)?;
+    operands[1] = node.constant(DType::F32, &packed);
+    Ok(operands)
 }
 
 /// The operands of an int8 kernel: `x`, weights, bias, multipliers, shifts, `y`.

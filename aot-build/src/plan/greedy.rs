@@ -28,9 +28,7 @@ impl Layout {
 
     /// The items that lie in a pool.
     pub(super) fn items_in(&self, pool: PoolId) -> Vec<usize> {
-        (0..self.places.len())
-            .filter(|&item| self.places[item].0 == pool)
-            .collect()
+        (0..self.places.len()).filter(|&item| self.places[item].0 == pool).collect()
     }
 
     /// Bytes that all pools need together.
@@ -58,23 +56,13 @@ pub(super) enum Order {
 
 impl Order {
     /// All orders.
-    pub(super) const ALL: [Self; 6] = [
-        Self::Size,
-        Self::SizeReversed,
-        Self::Area,
-        Self::Life,
-        Self::Conflicts,
-        Self::Start,
-    ];
+    pub(super) const ALL: [Self; 6] =
+        [Self::Size, Self::SizeReversed, Self::Area, Self::Life, Self::Conflicts, Self::Start];
 
     /// The items in this order; items at fixed offsets always come first.
     pub(super) fn items(self, model: &Model<'_>) -> Vec<usize> {
         let count = model.items.len();
-        let conflicts = if self == Self::Conflicts {
-            conflict_counts(model)
-        } else {
-            Vec::new()
-        };
+        let conflicts = if self == Self::Conflicts { conflict_counts(model) } else { Vec::new() };
         let mut order: Vec<usize> = (0..count).collect();
         order.sort_by_key(|&index| {
             let item = &model.items[index];
@@ -85,11 +73,7 @@ impl Order {
                 Self::Conflicts => (conflicts[index], item.extent),
                 Self::Start => (-(item.first_step() as i64), item.extent),
             };
-            let tie = if self == Self::SizeReversed {
-                count - index
-            } else {
-                index
-            };
+            let tie = if self == Self::SizeReversed { count - index } else { index };
             (item.fixed.is_none(), Reverse(rank), tie)
         });
         order
@@ -98,19 +82,14 @@ impl Order {
 
 fn conflict_counts(model: &Model<'_>) -> Vec<i64> {
     let count = model.items.len();
-    let conflicts = |item| {
-        (0..count)
-            .filter(|&other| other != item && model.gap(item, other).is_some())
-            .count()
-    };
+    let conflicts =
+        |item| (0..count).filter(|&other| other != item && model.gap(item, other).is_some()).count();
     (0..count).map(|item| conflicts(item) as i64).collect()
 }
 
 /// Places the items in the given order.
 pub(super) fn place_in_order(model: &Model<'_>, order: &[usize]) -> Result<Layout, PlanError> {
-    let mut layout = Layout {
-        places: vec![(PoolId::default(), 0); model.items.len()],
-    };
+    let mut layout = Layout { places: vec![(PoolId::default(), 0); model.items.len()] };
     let mut placed: Vec<Vec<usize>> = vec![Vec::new(); model.limits.len()];
     for &index in order {
         let (pool, offset) = place(model, &layout, &placed, index)?;
@@ -131,11 +110,7 @@ fn place(
     for &pool in &item.pools {
         let holes = forbidden(model, layout, &placed[pool.index()], index);
         let offset = match item.fixed {
-            Some(offset)
-                if holes
-                    .iter()
-                    .any(|&(low, high)| low < offset && offset < high) =>
-            {
+            Some(offset) if holes.iter().any(|&(low, high)| low < offset && offset < high) => {
                 continue;
             }
             Some(offset) => offset,
@@ -150,12 +125,7 @@ fn place(
 
 /// Stretches of offsets, both ends excluded, that the placed items forbid to
 /// the item, sorted.
-fn forbidden(
-    model: &Model<'_>,
-    layout: &Layout,
-    placed: &[usize],
-    index: usize,
-) -> Vec<(i64, i64)> {
+fn forbidden(model: &Model<'_>, layout: &Layout, placed: &[usize], index: usize) -> Vec<(i64, i64)> {
     let mut holes: Vec<(i64, i64)> = Vec::new();
     for &other in placed {
         if let Some(gap) = model.gap(index, other) {
@@ -183,9 +153,7 @@ fn lowest(holes: &[(i64, i64)], align: impl Fn(i64) -> i64) -> i64 {
 
 /// Places every item above the ones before it, whether they conflict or not.
 pub(super) fn place_apart(model: &Model<'_>) -> Result<Layout, PlanError> {
-    let mut layout = Layout {
-        places: vec![(PoolId::default(), 0); model.items.len()],
-    };
+    let mut layout = Layout { places: vec![(PoolId::default(), 0); model.items.len()] };
     let mut tops = vec![0; model.limits.len()];
     for index in Order::Start.items(model) {
         let item = &model.items[index];
@@ -193,11 +161,7 @@ pub(super) fn place_apart(model: &Model<'_>) -> Result<Layout, PlanError> {
             let offset = item.fixed.unwrap_or_else(|| item.align(tops[pool.index()]));
             offset + item.extent <= model.limits[pool.index()]
         };
-        let &pool = item
-            .pools
-            .iter()
-            .find(room)
-            .ok_or_else(|| PlanError::no_room(model, index))?;
+        let &pool = item.pools.iter().find(room).ok_or_else(|| PlanError::no_room(model, index))?;
         let offset = item.fixed.unwrap_or_else(|| item.align(tops[pool.index()]));
         layout.places[index] = (pool, offset);
         tops[pool.index()] = tops[pool.index()].max(offset + item.extent);

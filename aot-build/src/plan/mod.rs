@@ -54,10 +54,7 @@ pub enum PlanError {
 impl PlanError {
     /// The item found no room, which proves nothing.
     fn no_room(model: &Model<'_>, item: usize) -> Self {
-        Self::NoRoom {
-            buffer: model.items[item].container,
-            impossible: false,
-        }
+        Self::NoRoom { buffer: model.items[item].container, impossible: false }
     }
 }
 
@@ -66,25 +63,11 @@ impl fmt::Display for PlanError {
         match self {
             Self::Invalid(invalid) => invalid.fmt(f),
             Self::TooLarge => f.write_str("the sizes add up to more bytes than can be counted"),
-            Self::NoRoom {
-                buffer,
-                impossible: true,
-            } => {
-                write!(
-                    f,
-                    "no plan fits the pools: there is no room for buffer {}",
-                    buffer.index()
-                )
+            Self::NoRoom { buffer, impossible: true } => {
+                write!(f, "no plan fits the pools: there is no room for buffer {}", buffer.index())
             }
-            Self::NoRoom {
-                buffer,
-                impossible: false,
-            } => {
-                write!(
-                    f,
-                    "found no plan that fits the pools: no room for buffer {}",
-                    buffer.index()
-                )
+            Self::NoRoom { buffer, impossible: false } => {
+                write!(f, "found no plan that fits the pools: no room for buffer {}", buffer.index())
             }
             Self::Broken(violation) => write!(f, "the planner is at fault: {violation}"),
         }
@@ -105,21 +88,14 @@ pub fn plan(problem: &Problem, planner: Planner, limits: &Limits) -> Result<Plan
     let model = Model::new(problem)?;
     let packing = match planner {
         Planner::None => judged(&model, greedy::place_apart(&model)?),
-        Planner::StorageTokens | Planner::HillClimb | Planner::GreedyByConflicts => judged(
-            &model,
-            greedy::place_in_order(&model, &Order::Conflicts.items(&model))?,
-        ),
-        Planner::GreedyBySize => judged(
-            &model,
-            greedy::place_in_order(&model, &Order::Size.items(&model))?,
-        ),
+        Planner::StorageTokens | Planner::HillClimb | Planner::GreedyByConflicts => {
+            judged(&model, greedy::place_in_order(&model, &Order::Conflicts.items(&model))?)
+        }
+        Planner::GreedyBySize => judged(&model, greedy::place_in_order(&model, &Order::Size.items(&model))?),
         Planner::Optimal => optimal::pack(&model, limits)?,
     };
     let plan = Plan {
-        places: problem
-            .ids()
-            .map(|id| place_of(&model, &packing.layout, id))
-            .collect(),
+        places: problem.ids().map(|id| place_of(&model, &packing.layout, id)).collect(),
         pools: packing.pools,
         planner,
         nodes: packing.nodes,
@@ -136,19 +112,12 @@ fn judged(model: &Model<'_>, layout: Layout) -> Packing {
         let bound = bounds::lower_bound(model, &chosen, &bounds::sections(model, &chosen));
         PoolPlan::new(size, bound)
     });
-    Packing {
-        pools: pools.collect(),
-        layout,
-        nodes: 0,
-    }
+    Packing { pools: pools.collect(), layout, nodes: 0 }
 }
 
 fn place_of(model: &Model<'_>, layout: &Layout, id: BufferId) -> Place {
     let (item, at) = model.home(id);
     let (pool, offset) = layout.places[item];
     // Offsets and parts were checked not to be negative or too large.
-    Place {
-        pool,
-        offset: (offset + at) as usize,
-    }
+    Place { pool, offset: (offset + at) as usize }
 }

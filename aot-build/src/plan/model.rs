@@ -48,19 +48,12 @@ impl Item {
 
     /// Steps during which it has bytes in use, counted for each buffer.
     pub(super) fn steps_alive(&self) -> i64 {
-        self.members
-            .iter()
-            .map(|member| (member.end - member.start) as i64)
-            .sum()
+        self.members.iter().map(|member| (member.end - member.start) as i64).sum()
     }
 
     /// The first step at which it has bytes in use.
     pub(super) fn first_step(&self) -> usize {
-        self.members
-            .iter()
-            .map(|member| member.start)
-            .min()
-            .unwrap_or(0)
+        self.members.iter().map(|member| member.start).min().unwrap_or(0)
     }
 }
 
@@ -119,23 +112,12 @@ impl<'a> Model<'a> {
             items[homes[first.index()].0].declares = true;
             items[homes[second.index()].0].declares = true;
         }
-        let limits = problem
-            .pools()
-            .iter()
-            .map(|pool| limit_of(pool.limit))
-            .collect();
+        let limits = problem.pools().iter().map(|pool| limit_of(pool.limit)).collect();
         let size = |id: BufferId| problem.buffers()[id.index()].size as i64;
-        let overlaps = |&(first, second, gap): &(_, _, _)| {
-            shared_at_most(size(first), size(second), gap, 1) > 0
-        };
+        let overlaps =
+            |&(first, second, gap): &(_, _, _)| shared_at_most(size(first), size(second), gap, 1) > 0;
         let overlaps = problem.gaps().filter(overlaps).collect();
-        Ok(Self {
-            problem,
-            items,
-            homes,
-            limits,
-            overlaps,
-        })
+        Ok(Self { problem, items, homes, limits, overlaps })
     }
 
     /// Bytes of a buffer.
@@ -175,10 +157,7 @@ impl<'a> Model<'a> {
                 }
                 gap = Some(match gap {
                     None => Gap { below, above },
-                    Some(gap) => Gap {
-                        below: gap.below.max(below),
-                        above: gap.above.max(above),
-                    },
+                    Some(gap) => Gap { below: gap.below.max(below), above: gap.above.max(above) },
                 });
             }
         }
@@ -193,10 +172,7 @@ impl<'a> Model<'a> {
             return Some(gap);
         }
         let together = m.start.max(n.start) < m.end.min(n.end);
-        together.then_some(Gap {
-            below: m.size,
-            above: n.size,
-        })
+        together.then_some(Gap { below: m.size, above: n.size })
     }
 
     /// The largest sets of buffers alive at one step, in the order of steps.
@@ -232,15 +208,9 @@ impl<'a> Model<'a> {
         let mut parts: BTreeMap<usize, Vec<(i64, i64)>> = BTreeMap::new();
         for &buffer in clique {
             let (item, at) = self.home(buffer);
-            parts
-                .entry(item)
-                .or_default()
-                .push((at, at + self.size(buffer)));
+            parts.entry(item).or_default().push((at, at + self.size(buffer)));
         }
-        parts
-            .into_iter()
-            .map(|(item, ranges)| (item, covered(ranges)))
-            .collect()
+        parts.into_iter().map(|(item, ranges)| (item, covered(ranges))).collect()
     }
 }
 
@@ -257,9 +227,7 @@ fn covered(mut ranges: Vec<(i64, i64)>) -> i64 {
 }
 
 fn limit_of(limit: Option<usize>) -> i64 {
-    limit
-        .and_then(|limit| i64::try_from(limit).ok())
-        .map_or(LARGEST, |limit| limit.min(LARGEST))
+    limit.and_then(|limit| i64::try_from(limit).ok()).map_or(LARGEST, |limit| limit.min(LARGEST))
 }
 
 fn add_member(problem: &Problem, id: BufferId, at: i64, item: &mut Item) -> Result<(), PlanError> {
@@ -268,30 +236,18 @@ fn add_member(problem: &Problem, id: BufferId, at: i64, item: &mut Item) -> Resu
     let allowed = problem.candidates(id);
     item.pools.retain(|pool| allowed.contains(pool));
     if item.pools.is_empty() {
-        return Err(PlanError::Invalid(InvalidProblem {
-            buffer: id,
-            fault: Fault::NoPool,
-        }));
+        return Err(PlanError::Invalid(InvalidProblem { buffer: id, fault: Fault::NoPool }));
     }
     if let Some(offset) = item.fixed
         && (offset + at) % buffer.alignment as i64 != 0
     {
-        let fault = Fault::FixedUnaligned {
-            offset: (offset + at) as usize,
-            alignment: buffer.alignment,
-        };
+        let fault = Fault::FixedUnaligned { offset: (offset + at) as usize, alignment: buffer.alignment };
         return Err(PlanError::Invalid(InvalidProblem { buffer: id, fault }));
     }
     if buffer.size > 0 {
         let size = buffer.size as i64;
         item.extent = item.extent.max(at + size);
-        item.members.push(Member {
-            buffer: id,
-            at,
-            size,
-            start: buffer.live.start,
-            end: buffer.live.end,
-        });
+        item.members.push(Member { buffer: id, at, size, start: buffer.live.start, end: buffer.live.end });
     }
     Ok(())
 }
@@ -309,9 +265,5 @@ fn check_sizes(problem: &Problem) -> Result<(), PlanError> {
     for (_, _, gap) in problem.gaps() {
         total += i128::from(gap.below).abs() + i128::from(gap.above).abs();
     }
-    if total > i128::from(LARGEST) {
-        Err(PlanError::TooLarge)
-    } else {
-        Ok(())
-    }
+    if total > i128::from(LARGEST) { Err(PlanError::TooLarge) } else { Ok(()) }
 }

@@ -22,11 +22,7 @@ pub(super) fn pack(model: &Model<'_>, limits: &Limits) -> Result<Packing, PlanEr
     for index in 0..model.limits.len() {
         pools.push(improve(model, &mut layout, PoolId(index), &mut nodes));
     }
-    Ok(Packing {
-        layout,
-        pools,
-        nodes: limits.nodes - nodes,
-    })
+    Ok(Packing { layout, pools, nodes: limits.nodes - nodes })
 }
 
 /// The smallest of the greedy layouts.
@@ -35,9 +31,7 @@ fn best_greedy(model: &Model<'_>) -> Result<Layout, PlanError> {
     for order in &Order::ALL[1..] {
         let layout = greedy::place_in_order(model, &order.items(model));
         let total = |layout: &Result<Layout, PlanError>| {
-            layout
-                .as_ref()
-                .map_or(i64::MAX, |layout| layout.total(model))
+            layout.as_ref().map_or(i64::MAX, |layout| layout.total(model))
         };
         if total(&layout) < total(&best) {
             best = layout;
@@ -57,12 +51,7 @@ fn improve(model: &Model<'_>, layout: &mut Layout, pool: PoolId, nodes: &mut u64
     }
     let instance = Instance::new(model, &chosen, &sections);
     let offsets = chosen.iter().map(|&item| layout.places[item].1).collect();
-    let mut descent = Descent {
-        instance: &instance,
-        lower_bound,
-        size,
-        offsets,
-    };
+    let mut descent = Descent { instance: &instance, lower_bound, size, offsets };
     descent.run(nodes);
     for (&item, &offset) in chosen.iter().zip(&descent.offsets) {
         layout.places[item].1 = offset;

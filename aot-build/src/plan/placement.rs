@@ -27,11 +27,7 @@ pub struct PoolPlan {
 
 impl PoolPlan {
     pub(super) fn new(size: i64, lower_bound: i64) -> Self {
-        Self {
-            size: size as usize,
-            lower_bound: lower_bound as usize,
-            proved: size == lower_bound,
-        }
+        Self { size: size as usize, lower_bound: lower_bound as usize, proved: size == lower_bound }
     }
 }
 

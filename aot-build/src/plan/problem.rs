@@ -45,18 +45,12 @@ pub struct Pool {
 impl Pool {
     /// A pool as large as the plan needs.
     pub fn unlimited(name: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            limit: None,
-        }
+        Self { name: name.into(), limit: None }
     }
 
     /// A pool of at most `limit` bytes.
     pub fn limited(name: impl Into<String>, limit: usize) -> Self {
-        Self {
-            name: name.into(),
-            limit: Some(limit),
-        }
+        Self { name: name.into(), limit: Some(limit) }
     }
 }
 
@@ -98,13 +92,7 @@ pub enum Position {
 impl Buffer {
     /// A free buffer without alignment that may lie in any pool.
     pub fn new(size: usize, live: Range<usize>) -> Self {
-        Self {
-            size,
-            alignment: 1,
-            live,
-            pools: Vec::new(),
-            position: Position::Free,
-        }
+        Self { size, alignment: 1, live, pools: Vec::new(), position: Position::Free }
     }
 
     /// The same with its offset a multiple of `alignment`.
@@ -114,26 +102,17 @@ impl Buffer {
 
     /// The same, restricted to `pools`, the preferred one first.
     pub fn in_pools(self, pools: impl Into<Vec<PoolId>>) -> Self {
-        Self {
-            pools: pools.into(),
-            ..self
-        }
+        Self { pools: pools.into(), ..self }
     }
 
     /// The same at an offset that the planner may not change.
     pub fn fixed(self, offset: usize) -> Self {
-        Self {
-            position: Position::Fixed(offset),
-            ..self
-        }
+        Self { position: Position::Fixed(offset), ..self }
     }
 
     /// The same as a part of buffer `of`, `at` bytes from its start.
     pub fn inside(self, of: BufferId, at: usize) -> Self {
-        Self {
-            position: Position::Inside { of, at },
-            ..self
-        }
+        Self { position: Position::Inside { of, at }, ..self }
     }
 }
 
@@ -153,10 +132,7 @@ pub struct Gap {
 impl Gap {
     /// The same requirement with the buffers of the pair exchanged.
     pub fn flipped(self) -> Self {
-        Self {
-            below: self.above,
-            above: self.below,
-        }
+        Self { below: self.above, above: self.below }
     }
 
     /// Whether the two offsets satisfy it.
@@ -204,11 +180,7 @@ impl Problem {
 
     /// A problem with the given pools, in order of preference.
     pub fn with_pools(pools: impl Into<Vec<Pool>>) -> Self {
-        Self {
-            pools: pools.into(),
-            buffers: Vec::new(),
-            gaps: BTreeMap::new(),
-        }
+        Self { pools: pools.into(), buffers: Vec::new(), gaps: BTreeMap::new() }
     }
 
     /// Adds a pool after the others.
@@ -259,9 +231,7 @@ impl Problem {
 
     /// The declared gaps, each pair once, the smaller id first.
     pub fn gaps(&self) -> impl Iterator<Item = (BufferId, BufferId, Gap)> {
-        self.gaps
-            .iter()
-            .map(|(&(first, second), &gap)| (first, second, gap))
+        self.gaps.iter().map(|(&(first, second), &gap)| (first, second, gap))
     }
 
     /// The gap declared for a pair.
@@ -276,18 +246,13 @@ impl Problem {
     /// Pools that a buffer may lie in, the preferred one first.
     pub fn candidates(&self, buffer: BufferId) -> Vec<PoolId> {
         let pools = &self.buffers[buffer.0].pools;
-        if pools.is_empty() {
-            (0..self.pools.len()).map(PoolId).collect()
-        } else {
-            pools.clone()
-        }
+        if pools.is_empty() { (0..self.pools.len()).map(PoolId).collect() } else { pools.clone() }
     }
 
     /// Checks what the types cannot say.
     pub(super) fn check(&self) -> Result<(), InvalidProblem> {
         for id in self.ids() {
-            self.check_buffer(id)
-                .map_err(|fault| InvalidProblem { buffer: id, fault })?;
+            self.check_buffer(id).map_err(|fault| InvalidProblem { buffer: id, fault })?;
         }
         for &(first, second) in self.gaps.keys() {
             let fault = if second.0 >= self.buffers.len() {
@@ -298,10 +263,7 @@ impl Problem {
                 None
             };
             if let Some(fault) = fault {
-                return Err(InvalidProblem {
-                    buffer: first,
-                    fault,
-                });
+                return Err(InvalidProblem { buffer: first, fault });
             }
         }
         Ok(())
@@ -325,10 +287,7 @@ impl Problem {
         match buffer.position {
             Position::Free => Ok(()),
             Position::Fixed(offset) if offset.is_multiple_of(buffer.alignment) => Ok(()),
-            Position::Fixed(offset) => Err(Fault::FixedUnaligned {
-                offset,
-                alignment: buffer.alignment,
-            }),
+            Position::Fixed(offset) => Err(Fault::FixedUnaligned { offset, alignment: buffer.alignment }),
             Position::Inside { of, at } => self.check_inside(buffer, of, at),
         }
     }
@@ -341,20 +300,10 @@ impl Problem {
             return Err(Fault::Nested(of));
         }
         if !at.is_multiple_of(buffer.alignment) {
-            return Err(Fault::FixedUnaligned {
-                offset: at,
-                alignment: buffer.alignment,
-            });
+            return Err(Fault::FixedUnaligned { offset: at, alignment: buffer.alignment });
         }
-        if at
-            .checked_add(buffer.size)
-            .is_none_or(|end| end > container.size)
-        {
-            return Err(Fault::Outside {
-                of,
-                at,
-                container: container.size,
-            });
+        if at.checked_add(buffer.size).is_none_or(|end| end > container.size) {
+            return Err(Fault::Outside { of, at, container: container.size });
         }
         Ok(())
     }
@@ -415,11 +364,9 @@ impl fmt::Display for InvalidProblem {
         write!(f, "buffer {}: ", self.buffer.0)?;
         match &self.fault {
             Fault::Alignment(found) => write!(f, "alignment {found} is not a power of two"),
-            Fault::Live(live) => write!(
-                f,
-                "live interval ends at {} before it starts at {}",
-                live.end, live.start
-            ),
+            Fault::Live(live) => {
+                write!(f, "live interval ends at {} before it starts at {}", live.end, live.start)
+            }
             Fault::NoPool => f.write_str("the problem has no pool"),
             Fault::UnknownPool(pool) => write!(f, "the problem has no pool {}", pool.0),
             Fault::UnknownBuffer(other) => write!(f, "the problem has no buffer {}", other.0),
@@ -427,17 +374,10 @@ impl fmt::Display for InvalidProblem {
                 write!(f, "lies inside buffer {}, which lies inside another", of.0)
             }
             Fault::FixedUnaligned { offset, alignment } => {
-                write!(
-                    f,
-                    "offset {offset} is not a multiple of its alignment {alignment}"
-                )
+                write!(f, "offset {offset} is not a multiple of its alignment {alignment}")
             }
             Fault::Outside { of, at, container } => {
-                write!(
-                    f,
-                    "does not fit at byte {at} of buffer {}, which has {container} bytes",
-                    of.0
-                )
+                write!(f, "does not fit at byte {at} of buffer {}, which has {container} bytes", of.0)
             }
             Fault::GapToItself => f.write_str("has a gap to itself"),
         }

@@ -31,42 +31,26 @@ fn names_are_read_back() {
 fn empty_problem() {
     for planner in Planner::ALL {
         let plan = planned(&Problem::new(), planner);
-        assert_eq!(
-            (plan.size(), plan.lower_bound(), plan.proved()),
-            (0, 0, true),
-            "{planner}"
-        );
+        assert_eq!((plan.size(), plan.lower_bound(), plan.proved()), (0, 0, true), "{planner}");
     }
 }
 
 #[test]
 fn buffers_without_bytes_cost_nothing() {
     for planner in Planner::ALL {
-        let plan = planned(
-            &sizes(&[(0, 0..5), (8, 1..2), (0, 1..1), (8, 0..0)]),
-            planner,
-        );
+        let plan = planned(&sizes(&[(0, 0..5), (8, 1..2), (0, 1..1), (8, 0..0)]), planner);
         let expected = if planner == Planner::None { 16 } else { 8 };
-        assert_eq!(
-            (plan.size(), plan.lower_bound()),
-            (expected, 8),
-            "{planner}"
-        );
+        assert_eq!((plan.size(), plan.lower_bound()), (expected, 8), "{planner}");
     }
 }
 
 #[test]
 fn sizes_beyond_counting() {
     for planner in Planner::ALL {
-        for problem in [
-            sizes(&[(usize::MAX, 0..1)]),
-            sizes(&[(usize::MAX / 2, 0..2), (usize::MAX / 2, 1..3)]),
-        ] {
-            assert_eq!(
-                plan(&problem, planner, &Limits::default()),
-                Err(PlanError::TooLarge),
-                "{planner}"
-            );
+        for problem in
+            [sizes(&[(usize::MAX, 0..1)]), sizes(&[(usize::MAX / 2, 0..2), (usize::MAX / 2, 1..3)])]
+        {
+            assert_eq!(plan(&problem, planner, &Limits::default()), Err(PlanError::TooLarge), "{planner}");
         }
     }
 }
@@ -85,20 +69,10 @@ fn a_gap_lets_an_output_start_below_its_input() {
     let mut problem = Problem::new();
     let input = problem.add(Buffer::new(100, 0..2));
     let output = problem.add(Buffer::new(80, 1..3));
-    problem.set_gap(
-        output,
-        input,
-        Gap {
-            below: 16,
-            above: 100,
-        },
-    );
+    problem.set_gap(output, input, Gap { below: 16, above: 100 });
     let plan = planned(&problem, Planner::Optimal);
     assert_eq!((plan.offset(output), plan.offset(input)), (0, 16));
-    assert_eq!(
-        (plan.size(), plan.lower_bound(), plan.proved()),
-        (116, 116, true)
-    );
+    assert_eq!((plan.size(), plan.lower_bound(), plan.proved()), (116, 116, true));
 }
 
 #[test]
@@ -111,10 +85,7 @@ fn fixed_offsets_stay() {
         let plan = planned(&problem, planner);
         assert_eq!(plan.offset(fixed), 8, "{planner}");
         if planner == Planner::Optimal {
-            assert_eq!(
-                (plan.offset(small), plan.offset(large), plan.size()),
-                (0, 16, 28)
-            );
+            assert_eq!((plan.offset(small), plan.offset(large), plan.size()), (0, 16, 28));
             assert!(plan.proved());
         }
     }
@@ -129,14 +100,8 @@ fn parts_of_a_buffer_move_with_it() {
     // Alive while only the left part is: may use the bytes of the right.
     let other = problem.add(Buffer::new(8, 1..3));
     let plan = planned(&problem, Planner::Optimal);
-    assert_eq!(
-        (plan.offset(joined), plan.offset(left), plan.offset(right)),
-        (0, 0, 16)
-    );
-    assert_eq!(
-        (plan.offset(other), plan.size(), plan.proved()),
-        (16, 24, true)
-    );
+    assert_eq!((plan.offset(joined), plan.offset(left), plan.offset(right)), (0, 0, 16));
+    assert_eq!((plan.offset(other), plan.size(), plan.proved()), (16, 24, true));
 }
 
 #[test]

@@ -40,23 +40,11 @@ impl fmt::Display for Violation {
             Self::Moved(id) => write!(f, "buffer {} is not where the problem fixes it", id.index()),
             Self::Outside(id) => write!(f, "buffer {} reaches beyond its pool", id.index()),
             Self::Limit(pool) => write!(f, "pool {} is larger than its limit", pool.index()),
-            Self::Bound(pool) => write!(
-                f,
-                "pool {} is smaller than its stated lower bound",
-                pool.index()
-            ),
-            Self::Overlap(a, b) => write!(
-                f,
-                "buffers {} and {} share bytes while both live",
-                a.index(),
-                b.index()
-            ),
-            Self::Gap(a, b) => write!(
-                f,
-                "buffers {} and {} are closer than their gap",
-                a.index(),
-                b.index()
-            ),
+            Self::Bound(pool) => write!(f, "pool {} is smaller than its stated lower bound", pool.index()),
+            Self::Overlap(a, b) => {
+                write!(f, "buffers {} and {} share bytes while both live", a.index(), b.index())
+            }
+            Self::Gap(a, b) => write!(f, "buffers {} and {} are closer than their gap", a.index(), b.index()),
         }
     }
 }
@@ -119,8 +107,7 @@ fn check_buffer(problem: &Problem, plan: &Plan, id: BufferId) -> Result<(), Viol
 
 fn check_gaps(problem: &Problem, plan: &Plan) -> Result<(), Violation> {
     for (first, second, gap) in problem.gaps() {
-        if problem.buffers()[first.index()].size == 0 || problem.buffers()[second.index()].size == 0
-        {
+        if problem.buffers()[first.index()].size == 0 || problem.buffers()[second.index()].size == 0 {
             continue;
         }
         let (a, b) = (plan.places[first.index()], plan.places[second.index()]);
@@ -138,10 +125,7 @@ fn check_overlaps(problem: &Problem, plan: &Plan) -> Result<(), Violation> {
     let mut ids: Vec<BufferId> = problem.ids().filter(|&id| size(id) > 0).collect();
     ids.sort_by_key(|&id| (plan.places[id.index()].pool, plan.offset(id)));
     for (position, &lower) in ids.iter().enumerate() {
-        let (pool, end) = (
-            plan.places[lower.index()].pool,
-            plan.offset(lower) + size(lower),
-        );
+        let (pool, end) = (plan.places[lower.index()].pool, plan.offset(lower) + size(lower));
         let meets = |id: &BufferId| plan.places[id.index()].pool == pool && plan.offset(*id) < end;
         for &upper in ids[position + 1..].iter().take_while(|id| meets(id)) {
             if alive_together(problem, lower, upper)
@@ -156,10 +140,7 @@ fn check_overlaps(problem: &Problem, plan: &Plan) -> Result<(), Violation> {
 }
 
 fn alive_together(problem: &Problem, first: BufferId, second: BufferId) -> bool {
-    let (a, b) = (
-        &problem.buffers()[first.index()].live,
-        &problem.buffers()[second.index()].live,
-    );
+    let (a, b) = (&problem.buffers()[first.index()].live, &problem.buffers()[second.index()].live);
     a.start.max(b.start) < a.end.min(b.end)
 }
 

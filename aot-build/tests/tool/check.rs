@@ -80,7 +80,7 @@ fn failures_say_what_is_wrong() {
         ("check x.tflite --set optimize", 2, "expected KEY=VALUE"),
         ("run x.tflite", 2, "--input"),
         ("run", 2, "required arguments"),
-        ("run x.tflite --input x.npy --tolerance -1", 2, "--tolerance"),
+        ("run x.tflite --input x.npy --tolerance=-1", 2, "--tolerance"),
         ("run --case x --expect y.npy", 2, "cannot be used with"),
         ("plan", 2, "required arguments"),
         ("plan --intervals x.csv --planner best", 2, "there is no planner `best`"),

@@ -69,9 +69,9 @@ fn patch(window: &Window2d, rows: Taps, columns: Taps, channels: usize, group: u
 /// Convolution, f32.
 ///
 /// `x`: `[batch, in_h, in_w, in_channels]`, `weights`:
-/// `[out_channels, kernel_h, kernel_w, in_channels / groups]`, `bias`:
-/// `[out_channels]` or empty, `y`: `[batch, out_h, out_w, out_channels]`. Cells
-/// outside the image count as 0. Writes `y` in row-major order, each cell after
+/// `[out_channels, kernel_h, kernel_w, in_channels / groups]` with the filters of each
+/// group [packed](super::packed_filters), `bias`: `[out_channels]` or empty, `y`:
+/// `[batch, out_h, out_w, out_channels]`. Cells outside the image count as 0. Writes `y` in row-major order, each cell after
 /// every cell of `x` under its window has been read.
 pub fn conv2d_f32(params: &impl Params<Conv2dF32>, x: &[f32], weights: &[f32], bias: &[f32], y: &mut [f32]) {
     let p = params.get();
@@ -85,10 +85,8 @@ pub fn conv2d_f32(params: &impl Params<Conv2dF32>, x: &[f32], weights: &[f32], b
         let mut patch = patch(&p.window, rows, columns, p.in_channels, in_group);
         let groups = chunks_mut(y, out_group).zip(chunks(weights, filter * out_group));
         for (group, (y, weights)) in groups.enumerate() {
-            patch.gathered::<f32, { BUFFER / 4 }>(x, filter, 0.0, |patch, x| {
-                let bias = bias.get(group * out_group..).unwrap_or_default();
-                products_f32(&patch, x, (weights, filter), bias, p.range, y);
-            });
+            let bias = bias.get(group * out_group..).unwrap_or_default();
+            products_f32(&patch, x, (weights, filter), bias, p.range, y);
             patch.start[0] += in_group;
         }
     });
@@ -137,6 +135,7 @@ pub fn conv2d_i8(
 mod tests {
     use super::*;
     use crate::fixed_point::Multiplier;
+    use crate::kernels::packed_filters;
 
     const ALL: RangeF32 = RangeF32 { min: f32::NEG_INFINITY, max: f32::INFINITY };
 
@@ -241,12 +240,20 @@ mod tests {
             };
             let [x, weights, bias, expect] =
                 [case.x, case.weights, case.bias, case.expect].map(crate::kernels::tests::floats);
+            let mut packed = weights;
+            let filter = case.weights.len() / out_channels;
+            let group = case.weights.len() / groups;
+            for (i, from) in packed_filters(out_channels / groups, filter).enumerate() {
+                for start in (0..case.weights.len()).step_by(group) {
+                    packed[start + i] = weights[start + from];
+                }
+            }
             let mut y = [f32::NAN; 16];
             let y = &mut y[..case.expect.len()];
             conv2d_f32(
                 &params,
                 &x[..case.x.len()],
-                &weights[..case.weights.len()],
+                &packed[..case.weights.len()],
                 &bias[..case.bias.len()],
                 y,
             );

@@ -2,19 +2,14 @@
 //!
 //! Sums are kept in lanes, element `i` in lane `i % LANES`, so that a compiler forms
 //! vector instructions. The order of an integer sum does not matter: where there are
-//! no vectors, one lane needs the fewest registers. The order of a float sum does:
-//! it has eight lanes on every target, and so the same bits.
+//! no vectors, one lane needs the fewest registers.
 
 /// Whether the target has vectors of 128 bits, and the registers to hold 32 sums.
-pub(crate) const VECTORS: bool =
-    cfg!(any(target_feature = "sse2", target_feature = "neon", target_feature = "simd128"));
+const VECTORS: bool = cfg!(any(target_feature = "sse2", target_feature = "neon", target_feature = "simd128"));
 
 /// Lanes of an integer sum. With eight, x86 multiplies and adds pairs of 16-bit
 /// numbers in one instruction.
 const I8_LANES: usize = if VECTORS { 8 } else { 1 };
-
-/// Lanes of a float sum.
-const F32_LANES: usize = 8;
 
 /// Filters that share the reads of `x`.
 pub(crate) const FILTERS: usize = 4;
@@ -72,64 +67,4 @@ fn product(x: i8, x_zero: i16, w: i8) -> i32 {
 #[inline(always)]
 fn total(lanes: [i32; I8_LANES]) -> i32 {
     lanes.iter().fold(0, |total, &lane| total.wrapping_add(lane))
-}
-
-/// Partial sums of a float dot product.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Sums {
-    lanes: [f32; F32_LANES],
-    /// Sum of the elements behind the last whole chunk of each slice.
-    rest: f32,
-}
-
-impl Sums {
-    /// The sum of them all.
-    ///
-    /// Compiled apart: where compilers see the totals of four filters side by side,
-    /// they make vectors across the filters, which must be transposed element by
-    /// element.
-    #[inline(never)]
-    pub(crate) fn total(self) -> f32 {
-        let [a, b, c, d, e, f, g, h] = self.lanes;
-        (((a + b) + (c + d)) + ((e + f) + (g + h))) + self.rest
-    }
-
-    #[inline(always)]
-    fn add(&mut self, x: &[f32; F32_LANES], w: &[f32; F32_LANES]) {
-        for ((lane, x), w) in self.lanes.iter_mut().zip(x).zip(w) {
-            *lane += x * w;
-        }
-    }
-}
-
-/// Adds the products of `x` and `w` to `sums`.
-#[inline(always)]
-pub(crate) fn dot_f32(sums: &mut Sums, x: &[f32], w: &[f32]) {
-    let ((x, x_tail), (w, w_tail)) = (x.as_chunks(), w.as_chunks());
-    for (x, w) in x.iter().zip(w) {
-        sums.add(x, w);
-    }
-    for (x, w) in x_tail.iter().zip(w_tail) {
-        sums.rest += x * w;
-    }
-}
-
-/// [`dot_f32`] of four filters.
-#[inline(always)]
-pub(crate) fn dot4_f32(sums: &mut [Sums; FILTERS], x: &[f32], w: [&[f32]; FILTERS]) {
-    let (x, x_tail) = x.as_chunks();
-    let [(a, a_tail), (b, b_tail), (c, c_tail), (d, d_tail)] = w.map(|w| w.as_chunks());
-    let [a_sums, b_sums, c_sums, d_sums] = sums;
-    for ((((x, a), b), c), d) in x.iter().zip(a).zip(b).zip(c).zip(d) {
-        a_sums.add(x, a);
-        b_sums.add(x, b);
-        c_sums.add(x, c);
-        d_sums.add(x, d);
-    }
-    for ((((x, a), b), c), d) in x_tail.iter().zip(a_tail).zip(b_tail).zip(c_tail).zip(d_tail) {
-        a_sums.rest += x * a;
-        b_sums.rest += x * b;
-        c_sums.rest += x * c;
-        d_sums.rest += x * d;
-    }
 }

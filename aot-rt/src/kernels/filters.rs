@@ -2,7 +2,7 @@
 //! products.
 
 use super::RangeF32;
-use super::dot::{FILTERS, Sums, VECTORS, dot_f32, dot_i8, dot4_f32, dot4_i8};
+use super::dot::{FILTERS, dot_i8, dot4_i8};
 use super::loops::{chunks, part};
 use super::requantize::Requantize;
 
@@ -73,11 +73,36 @@ impl Patch {
     }
 }
 
-/// Products of the patch with many filters, f32.
+/// Where the elements of `filters` filters of `len` elements each are, for the order
+/// that [`conv2d_f32`](super::conv2d_f32) and
+/// [`fully_connected_f32`](super::fully_connected_f32) read them in: filters stand in
+/// blocks of 16, then 8, 4 and 1, and a block holds element 0 of all its filters, then
+/// element 1 of all, and so on.
 ///
-/// The loops here are compiled once, with extents known at run time, also for
-/// specialised callers: known extents make compilers unroll loops that they would
-/// otherwise turn into vector instructions.
+/// ```
+/// # use aot_rt::kernels::packed_filters;
+/// let order: Vec<usize> = packed_filters(5, 2).collect();
+/// assert_eq!(order, [0, 2, 4, 6, 1, 3, 5, 7, 8, 9]);
+/// ```
+pub fn packed_filters(filters: usize, len: usize) -> impl Iterator<Item = usize> {
+    let mut first = 0;
+    let blocks = core::iter::from_fn(move || {
+        let width = BLOCKS.into_iter().find(|width| first + width <= filters)?;
+        first += width;
+        Some(first - width..first)
+    });
+    blocks.flat_map(move |block| (0..len).flat_map(move |i| block.clone().map(move |f| f * len + i)))
+}
+
+/// Filters of a block, the widest first.
+const BLOCKS: [usize; 4] = [16, 8, 4, 1];
+
+/// Products of the patch with many [packed](packed_filters) filters, f32.
+///
+/// Every sum is in the order of the filter's elements and the bias comes last, as in
+/// the reference: vectors go across the filters. The loops here are compiled once,
+/// with extents known at run time, also for specialised callers: known extents make
+/// compilers unroll loops that they would otherwise turn into vector instructions.
 #[inline(never)]
 pub(crate) fn products_f32(
     patch: &Patch,
@@ -87,27 +112,44 @@ pub(crate) fn products_f32(
     range: RangeF32,
     y: &mut [f32],
 ) {
-    let finish =
-        |channel: usize, sums: Sums| range.limit(sums.total() + bias.get(channel).copied().unwrap_or(0.0));
-    let (fours, rest) = if VECTORS { y.as_chunks_mut::<FILTERS>() } else { (&mut [][..], y) };
-    let mut blocks = chunks(weights, FILTERS * filter);
-    let mut channel = 0;
-    for (y, filters) in fours.iter_mut().zip(&mut blocks) {
-        let mut sums = [Sums::default(); FILTERS];
-        patch.for_each_segment(x, |x, at| {
-            let at = |n: usize| part(filters, n * filter + at, x.len());
-            dot4_f32(&mut sums, x, [at(0), at(1), at(2), at(3)]);
-        });
-        for (y, sums) in y.iter_mut().zip(sums) {
-            *y = finish(channel, sums);
-            channel += 1;
+    let mut rest = Rest { weights, bias, y };
+    rest.blocks::<{ BLOCKS[0] }>(patch, x, filter, range);
+    rest.blocks::<{ BLOCKS[1] }>(patch, x, filter, range);
+    rest.blocks::<{ BLOCKS[2] }>(patch, x, filter, range);
+    rest.blocks::<{ BLOCKS[3] }>(patch, x, filter, range);
+}
+
+/// The filters that are still to do.
+struct Rest<'a> {
+    weights: &'a [f32],
+    bias: &'a [f32],
+    y: &'a mut [f32],
+}
+
+impl Rest<'_> {
+    /// Does as many blocks of `N` filters as there are.
+    #[inline(always)]
+    fn blocks<const N: usize>(&mut self, patch: &Patch, x: &[f32], filter: usize, range: RangeF32) {
+        let (blocks, rest) = core::mem::take(&mut self.y).as_chunks_mut::<N>();
+        self.y = rest;
+        for y in blocks {
+            let (weights, rest) = self.weights.split_at_checked(N * filter).unwrap_or_default();
+            self.weights = rest;
+            let mut sums = [0.0; N];
+            patch.for_each_segment(x, |x, at| {
+                let weights = part(weights, N * at, N * x.len()).as_chunks::<N>().0;
+                for (x, weights) in x.iter().zip(weights) {
+                    for (sum, weight) in sums.iter_mut().zip(weights) {
+                        *sum += x * weight;
+                    }
+                }
+            });
+            let (bias, rest) = self.bias.split_at_checked(N).unwrap_or_default();
+            self.bias = rest;
+            for (i, (y, sum)) in y.iter_mut().zip(sums).enumerate() {
+                *y = range.limit(sum + bias.get(i).copied().unwrap_or(0.0));
+            }
         }
-    }
-    for (y, filter) in rest.iter_mut().zip(chunks(blocks.rest, filter)) {
-        let mut sums = Sums::default();
-        patch.for_each_segment(x, |x, at| dot_f32(&mut sums, x, part(filter, at, x.len())));
-        *y = finish(channel, sums);
-        channel += 1;
     }
 }
 

@@ -38,9 +38,9 @@ kernel_params! {
 
 /// Matrix times vector, f32.
 ///
-/// `x`: `[batch, inputs]`, `weights`: `[outputs, inputs]`, `bias`: `[outputs]` or
-/// empty, `y`: `[batch, outputs]`. Reads a whole row of `x` for each element of the
-/// row of `y`.
+/// `x`: `[batch, inputs]`, `weights`: `[outputs, inputs]` with the rows
+/// [packed](super::packed_filters), `bias`: `[outputs]` or empty, `y`:
+/// `[batch, outputs]`. Reads a whole row of `x` for each block of the row of `y`.
 pub fn fully_connected_f32(
     params: &impl Params<FullyConnectedF32>,
     x: &[f32],

@@ -34,6 +34,7 @@ pub use depthwise_conv2d::{
     DepthwiseConv2dF32, DepthwiseConv2dI8, depthwise_conv2d_f32, depthwise_conv2d_i8,
 };
 pub use elementwise::{ClampF32, CopyF32, CopyI8, LogisticF32, clamp_f32, copy_f32, copy_i8, logistic_f32};
+pub use filters::packed_filters;
 pub use fully_connected::{FullyConnectedF32, FullyConnectedI8, fully_connected_f32, fully_connected_i8};
 pub use lookup::{LookupI8, logistic_table, lookup_i8, rescale_table, tanh_table};
 pub use mean::{MeanF32, MeanI8, Reduction, mean_f32, mean_i8};

@@ -29,9 +29,7 @@ pub(super) fn branch(
     for &item in &candidates {
         let rank = rank(state, item, strategy.items);
         let rank = rank.saturating_add(random.share(rank, strategy.noise));
-        let guided = strategy.wander.map_or(0, |percent| {
-            guide[item] + random.share(state.capacity, percent)
-        });
+        let guided = strategy.wander.map_or(0, |percent| guide[item] + random.share(state.capacity, percent));
         ranked.push((guided, -rank, item));
     }
     ranked.sort_unstable();
@@ -45,10 +43,7 @@ pub(super) fn branch(
         }
     }
     children.reverse();
-    Some(Branching {
-        children,
-        candidates,
-    })
+    Some(Branching { children, candidates })
 }
 
 /// Of the sections whose floor is a local minimum, the one of least rank.
@@ -66,11 +61,7 @@ fn choose_section(state: &State<'_>, component: &Component, rank: SectionRank) -
         while section < component.end && state.floor(section) == floor {
             section += 1;
         }
-        let after = if section < component.end {
-            state.floor(section)
-        } else {
-            i64::MAX
-        };
+        let after = if section < component.end { state.floor(section) } else { i64::MAX };
         if floor < before && floor < after && floor < i64::MAX {
             for section in first..section {
                 if let Some(candidates) = grounded(state, section) {
@@ -125,9 +116,7 @@ fn rank(state: &State<'_>, item: usize, rank: ItemRank) -> i64 {
         ItemRank::Conflicts => {
             let conflicts = state.instance.edges[item].len() as i64;
             let area = life.saturating_mul(size);
-            conflicts
-                .saturating_mul(1_000_000)
-                .saturating_add(area / 100)
+            conflicts.saturating_mul(1_000_000).saturating_add(area / 100)
         }
     }
 }

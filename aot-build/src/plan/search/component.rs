@@ -15,11 +15,7 @@ pub(super) struct Component {
 impl Component {
     /// All items of an instance.
     pub(super) fn whole(instance: &Instance) -> Self {
-        Self {
-            items: (0..instance.extent.len()).collect(),
-            first: 0,
-            end: instance.sections.len(),
-        }
+        Self { items: (0..instance.extent.len()).collect(), first: 0, end: instance.sections.len() }
     }
 
     /// The parts of what is left of it, the smallest last.
@@ -38,11 +34,7 @@ impl Component {
             while section < self.end && state.crossing[section] > 0 {
                 section += 1;
             }
-            parts.push(Self {
-                items: Vec::new(),
-                first,
-                end: section,
-            });
+            parts.push(Self { items: Vec::new(), first, end: section });
         }
         for &item in self.items.iter().filter(|&&item| !state.placed[item]) {
             let start = state.instance.life[item][0].0;

@@ -68,10 +68,7 @@ impl Instance {
             for (second, &b) in chosen.iter().enumerate().skip(first + 1) {
                 if let Some(gap) = model.gap(a, b) {
                     edges[first].push(Edge { item: second, gap });
-                    edges[second].push(Edge {
-                        item: first,
-                        gap: gap.flipped(),
-                    });
+                    edges[second].push(Edge { item: first, gap: gap.flipped() });
                 }
             }
         }
@@ -90,11 +87,8 @@ impl Instance {
             grain: Vec::new(),
             class: Vec::new(),
         };
-        let local: BTreeMap<usize, usize> = chosen
-            .iter()
-            .enumerate()
-            .map(|(local, &index)| (index, local))
-            .collect();
+        let local: BTreeMap<usize, usize> =
+            chosen.iter().enumerate().map(|(local, &index)| (index, local)).collect();
         for section in sections {
             instance.add_section(model, section, &local);
         }
@@ -105,21 +99,13 @@ impl Instance {
         instance
     }
 
-    fn add_section(
-        &mut self,
-        model: &Model<'_>,
-        section: &Section,
-        local: &BTreeMap<usize, usize>,
-    ) {
+    fn add_section(&mut self, model: &Model<'_>, section: &Section, local: &BTreeMap<usize, usize>) {
         let number = self.sections.len();
         self.grain.push(section.grain);
         let mut seats = Vec::with_capacity(section.items.len());
         for &(index, weight) in &section.items {
             let item = local[&index];
-            seats.push(Seat {
-                item,
-                entry: self.life[item].len(),
-            });
+            seats.push(Seat { item, entry: self.life[item].len() });
             self.life[item].push((number, bounds::rounded(weight, section.grain)));
         }
         self.sections.push(seats);
@@ -128,10 +114,7 @@ impl Instance {
             for (a, b) in [(first, second), (second, first)] {
                 match self.savings[a].iter_mut().find(|known| known.item == b) {
                     Some(known) => known.sections.push((number, saving)),
-                    None => self.savings[a].push(Saving {
-                        item: b,
-                        sections: vec![(number, saving)],
-                    }),
+                    None => self.savings[a].push(Saving { item: b, sections: vec![(number, saving)] }),
                 }
             }
         }
@@ -139,11 +122,7 @@ impl Instance {
 
     /// Divides all figures by their greatest common divisor.
     fn divide(&mut self) {
-        let unit = self
-            .figures()
-            .into_iter()
-            .fold(0, |divisor, figure| gcd(divisor, *figure))
-            .max(1);
+        let unit = self.figures().into_iter().fold(0, |divisor, figure| gcd(divisor, *figure)).max(1);
         for figure in self.figures() {
             *figure /= unit;
         }
@@ -159,47 +138,29 @@ impl Instance {
         figures.extend(self.extent.iter_mut());
         figures.extend(self.fixed.iter_mut().flatten());
         figures.extend(
-            self.edges
-                .iter_mut()
-                .flatten()
-                .flat_map(|edge| [&mut edge.gap.below, &mut edge.gap.above]),
+            self.edges.iter_mut().flatten().flat_map(|edge| [&mut edge.gap.below, &mut edge.gap.above]),
         );
         figures.extend(self.life.iter_mut().flatten().map(|(_, weight)| weight));
         let savings = self.savings.iter_mut().flatten();
-        figures
-            .extend(savings.flat_map(|saving| saving.sections.iter_mut().map(|(_, bytes)| bytes)));
+        figures.extend(savings.flat_map(|saving| saving.sections.iter_mut().map(|(_, bytes)| bytes)));
         figures
     }
 
     fn loose_edges(&self) -> Vec<Vec<Edge>> {
         let loose = |edge: &&Edge| edge.gap.below <= 0 || self.fixed[edge.item].is_some();
-        self.edges
-            .iter()
-            .map(|edges| edges.iter().filter(loose).copied().collect())
-            .collect()
+        self.edges.iter().map(|edges| edges.iter().filter(loose).copied().collect()).collect()
     }
 
     /// Numbers the sets of items that differ in nothing.
     fn classes(&self) -> Vec<usize> {
         let mut known = BTreeMap::new();
         let class = |item: usize| {
-            let plain = self.edges[item].iter().all(|edge| {
-                edge.gap
-                    == Gap {
-                        below: self.extent[item],
-                        above: self.extent[edge.item],
-                    }
-            });
+            let plain = self.edges[item]
+                .iter()
+                .all(|edge| edge.gap == Gap { below: self.extent[item], above: self.extent[edge.item] });
             let own = if plain { None } else { Some(item) };
             let next = known.len();
-            *known
-                .entry((
-                    own,
-                    self.extent[item],
-                    self.alignment[item],
-                    &self.life[item],
-                ))
-                .or_insert(next)
+            *known.entry((own, self.extent[item], self.alignment[item], &self.life[item])).or_insert(next)
         };
         (0..self.extent.len()).map(class).collect()
     }
@@ -213,13 +174,8 @@ impl Instance {
 
     /// The end, in bytes, of the highest item.
     pub(in super::super) fn height(&self, offsets: &[i64]) -> i64 {
-        let ends = offsets
-            .iter()
-            .zip(&self.extent)
-            .filter(|&(_, &extent)| extent > 0);
-        ends.map(|(&offset, &extent)| offset + extent * self.unit)
-            .max()
-            .unwrap_or(0)
+        let ends = offsets.iter().zip(&self.extent).filter(|&(_, &extent)| extent > 0);
+        ends.map(|(&offset, &extent)| offset + extent * self.unit).max().unwrap_or(0)
     }
 
     /// The least aligned offset from `from` up.

@@ -143,11 +143,7 @@ impl<'a> State<'a> {
             // The other will not lie lower. It may start where this one does,
             // or a little above, only if its gap says so.
             let start_together = edge.gap.above <= 0;
-            let least = if start_together {
-                self.low[edge.item]
-            } else {
-                self.low[item] + edge.gap.below
-            };
+            let least = if start_together { self.low[edge.item] } else { self.low[item] + edge.gap.below };
             self.raise(edge.item, least)?;
         }
         self.settle()
@@ -184,10 +180,7 @@ impl<'a> State<'a> {
         let mut moved = true;
         while moved {
             moved = false;
-            for edge in instance.loose[item]
-                .iter()
-                .filter(|edge| self.placed[edge.item])
-            {
+            for edge in instance.loose[item].iter().filter(|edge| self.placed[edge.item]) {
                 let other = self.low[edge.item];
                 if other < offset + edge.gap.below && offset < other + edge.gap.above {
                     offset = instance.align(item, other + edge.gap.above);
@@ -202,20 +195,11 @@ impl<'a> State<'a> {
     /// another.
     pub(super) fn next_support(&self, item: usize) -> Option<i64> {
         let (instance, low) = (self.instance, self.low[item]);
-        let placed = instance.loose[item]
-            .iter()
-            .filter(|edge| self.placed[edge.item]);
-        let open = instance.edges[item]
-            .iter()
-            .filter(|edge| !self.placed[edge.item]);
-        let supports = placed
-            .chain(open)
-            .map(|edge| self.low[edge.item] + edge.gap.above);
+        let placed = instance.loose[item].iter().filter(|edge| self.placed[edge.item]);
+        let open = instance.edges[item].iter().filter(|edge| !self.placed[edge.item]);
+        let supports = placed.chain(open).map(|edge| self.low[edge.item] + edge.gap.above);
         // Less than aligned is no more than the present one.
-        supports
-            .map(|offset| instance.align(item, offset))
-            .filter(|&offset| offset > low)
-            .min()
+        supports.map(|offset| instance.align(item, offset)).filter(|&offset| offset > low).min()
     }
 
     /// Computes the floors that changed and checks that what is open above
@@ -317,21 +301,17 @@ impl<'a> State<'a> {
 
     /// Items of a section that can lie at its floor.
     pub(super) fn at_floor(&self, section: usize) -> impl Iterator<Item = usize> {
-        self.unplaced(section)
-            .filter(move |&item| self.low[item] == self.floor[section])
+        self.unplaced(section).filter(move |&item| self.low[item] == self.floor[section])
     }
 
     /// Whether no section of an item has a lower floor than the item.
     pub(super) fn is_grounded(&self, item: usize) -> bool {
         let life = &self.instance.life[item];
-        life.iter()
-            .all(|&(section, _)| self.floor[section] == self.low[item])
+        life.iter().all(|&(section, _)| self.floor[section] == self.low[item])
     }
 
     fn unplaced(&self, section: usize) -> impl Iterator<Item = usize> {
-        self.seats[section][..self.left[section]]
-            .iter()
-            .map(|seat| seat.item)
+        self.seats[section][..self.left[section]].iter().map(|seat| seat.item)
     }
 
     /// Names what is left of `items` and how low it may lie.
@@ -339,10 +319,7 @@ impl<'a> State<'a> {
         let mut key = 0_u128;
         for &item in items {
             key = key.wrapping_add(mixed(item, self.low[item]));
-            for edge in self.instance.loose[item]
-                .iter()
-                .filter(|edge| self.placed[edge.item])
-            {
+            for edge in self.instance.loose[item].iter().filter(|edge| self.placed[edge.item]) {
                 if self.low[edge.item] + edge.gap.above > self.low[item] {
                     let pair = mixed(item, self.low[edge.item]).rotate_left(64);
                     key = key.wrapping_add(pair ^ mixed(edge.item, 0));
@@ -355,10 +332,8 @@ impl<'a> State<'a> {
 
 /// Two numbers made one, with all bits depending on both.
 fn mixed(a: usize, b: i64) -> u128 {
-    const FACTORS: [u128; 2] = [
-        0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835,
-        0xff51_afd7_ed55_8ccd_c4ce_b9fe_1a85_ec53,
-    ];
+    const FACTORS: [u128; 2] =
+        [0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835, 0xff51_afd7_ed55_8ccd_c4ce_b9fe_1a85_ec53];
     let mut x = (a as u128 + 1) << 64 | b as u64 as u128;
     for factor in FACTORS {
         x = x.wrapping_mul(factor);

@@ -75,11 +75,7 @@ impl Iterator for Strategies {
         let (items, sections) = ROUND[position];
         // The first four are tried as they are.
         let attempt = self.next as u64;
-        let noise = if attempt < 4 {
-            0
-        } else {
-            20 + attempt * 7 % 60
-        };
+        let noise = if attempt < 4 { 0 } else { 20 + attempt * 7 % 60 };
         // Following the guide is what brings the hardest cases down; what it
         // never finds, attempts without it do.
         let wander = match attempt % 3 {
@@ -88,13 +84,7 @@ impl Iterator for Strategies {
             _ => Some(noise),
         };
         self.next += 1;
-        Some(Strategy {
-            items,
-            sections,
-            noise,
-            wander,
-            ends_round: position + 1 == ROUND.len(),
-        })
+        Some(Strategy { items, sections, noise, wander, ends_round: position + 1 == ROUND.len() })
     }
 }
 

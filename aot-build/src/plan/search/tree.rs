@@ -127,13 +127,7 @@ impl<'a> Tree<'a> {
         if self.failed.contains(&key) {
             return None;
         }
-        let branching = choice::branch(
-            &self.state,
-            &component,
-            strategy,
-            self.guide,
-            &mut self.random,
-        )?;
+        let branching = choice::branch(&self.state, &component, strategy, self.guide, &mut self.random)?;
         Some(Node {
             component,
             key,
