@@ -2,8 +2,10 @@
 //! looks like, as a program for the host. The exit code is 0 when at least 97 % of the
 //! held-out images are read right.
 //!
-//! In a release build the program aborts on panic and links no std. A build that
-//! unwinds needs std for that alone.
+//!     cargo run --profile firmware -p bare
+//!
+//! In that profile the program aborts on panic and links no std. A build that unwinds
+//! needs std for that alone.
 #![no_main]
 #![cfg_attr(panic = "abort", no_std)]
 
