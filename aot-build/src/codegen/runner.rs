@@ -150,25 +150,24 @@ impl Runner<'_> {
         code.line("#[must_use]");
         code.block("pub fn take() -> Option<&'static mut Self> {", "}", |code| {
             let name = self.name();
-            code.line(format!("static RUNNER: ::aot_rt::Singleton<{name}> ="));
-            code.line(format!("    ::aot_rt::Singleton::new({name}::new());"));
+            code.assign(
+                &format!("static RUNNER: ::aot_rt::Singleton<{name}>"),
+                &format!("::aot_rt::Singleton::new({name}::new())"),
+            );
             code.line("RUNNER.take()");
         });
     }
 
     fn run_with_copies(&self, code: &mut Code) {
         code.blank();
-        let result = match self.ports.output_place {
-            Placement::Workspace => ", and gives what is there then",
-            Placement::Caller => "",
-        };
-        code.doc(format!("Runs the model: copies what it is given into the workspace{result}."));
+        code.doc("Runs the model: copies its inputs into the workspace first.");
         self.signature(code, "run", true);
         code.indented(|code| {
             for port in &self.ports.inputs {
                 code.line(format!("*self.{}_mut() = *{};", port.ident, self.input_array(port)));
             }
-            code.line(format!("self.run_in_place({})", self.output_arguments()));
+            let end = if self.ports.output_place == Placement::Caller { ";" } else { "" };
+            code.line(format!("self.run_in_place({}){end}", self.output_arguments()));
         });
         code.line("}");
     }
@@ -265,7 +264,7 @@ impl Runner<'_> {
     }
 
     /// What `run` hands on to `run_in_place`.
-    pub(super) fn output_arguments(&self) -> String {
+    fn output_arguments(&self) -> String {
         match (self.ports.output_place, self.outputs_struct(), self.ports.outputs.as_slice()) {
             (Placement::Caller, Some(_), _) => "outputs".into(),
             (Placement::Caller, None, [port]) => port.ident.clone(),
