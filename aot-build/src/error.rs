@@ -130,17 +130,6 @@ impl From<OpError> for Problem {
     }
 }
 
-/// The candidate that `name` was probably meant to be, if one is near enough.
-pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    candidates
-        .into_iter()
-        .map(|candidate| (strsim::osa_distance(name, candidate), candidate))
-        // More than a third of the letters wrong is another word.
-        .filter(|&(distance, candidate)| distance <= candidate.chars().count().div_ceil(3))
-        .min()
-        .map(|(_, candidate)| candidate)
-}
-
 /// `2 656 768`: a number for people.
 pub(crate) fn spaced(value: impl fmt::Display) -> String {
     grouped(&value.to_string(), ' ')

@@ -8,17 +8,22 @@ pub mod codegen;
 pub mod config;
 pub mod error;
 pub mod eval;
+#[cfg(feature = "json")]
+pub mod export;
 pub mod graph;
 pub mod import;
 pub mod ops;
 pub mod passes;
 pub mod plan;
 pub mod program;
+#[cfg(feature = "json")]
+pub mod weights;
 
 mod builder;
 mod compile;
 mod limits;
 mod model;
+mod nearest;
 mod sha256;
 
 pub use builder::{Builder, Built};

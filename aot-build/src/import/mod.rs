@@ -3,6 +3,8 @@
 //! An importer takes bytes and a [`Source`], through which it reads further files
 //! and which remembers them, and gives a graph or all problems of the file.
 
+#[cfg(feature = "json")]
+pub(crate) mod json;
 mod source;
 #[cfg(feature = "tflite")]
 mod tflite;
@@ -43,6 +45,8 @@ fn read(source: &mut Source) -> Result<(Graph, Vec<u8>), Vec<Problem>> {
     let bytes = source.model().map_err(|problem| vec![problem])?;
     let extension = source.path().extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     let graph = match extension {
+        #[cfg(feature = "json")]
+        "json" => json::import(source, &bytes)?,
         #[cfg(feature = "tflite")]
         "tflite" => tflite::read(&bytes, source.name())?,
         _ => return Err(vec![unknown_format(extension)]),

@@ -43,6 +43,7 @@ pub use softmax::Softmax;
 pub use window::Padding2d;
 
 use aot_rt::DType;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::OpError;
 use crate::graph::{Shape, Tensor, TensorType};
@@ -145,6 +146,42 @@ macro_rules! operators {
                 }
             }
 
+            /// Names of all operators.
+            pub const NAMES: &'static [&'static str] = &[$(<$op as Operator>::NAME),*];
+
+            /// The operator called `name`, with the attributes that `deserializer` gives;
+            /// `None` where no operator has that name.
+            pub fn deserialize<'de, D: Deserializer<'de>>(
+                name: &str,
+                deserializer: D,
+            ) -> Option<Result<Self, D::Error>> {
+                $(
+                    if name == <$op as Operator>::NAME {
+                        return Some($op::deserialize(deserializer).map(Self::$op));
+                    }
+                )*
+                None
+            }
+
+            /// Writes the attributes as a map.
+            ///
+            /// # Errors
+            ///
+            /// When `serializer` fails.
+            pub fn serialize_attributes<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    $(Self::$op(op) => op.serialize(serializer),)*
+                }
+            }
+
+            /// Name of each operator, and the schema of its attributes.
+            #[cfg(feature = "schema")]
+            pub(crate) fn schemas(
+                generator: &mut schemars::SchemaGenerator,
+            ) -> Vec<(&'static str, schemars::Schema)> {
+                vec![$((<$op as Operator>::NAME, generator.subschema_for::<$op>())),*]
+            }
+
             /// Types of the results, see [`Operator::infer`].
             ///
             /// # Errors
@@ -196,16 +233,41 @@ operators! {
 }
 
 /// Element types by name, for attributes in files.
-mod dtype_name {
-    use aot_rt::DType;
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+pub(crate) mod dtype_name {
+    use std::fmt;
 
-    pub(super) fn serialize<S: Serializer>(dtype: &DType, serializer: S) -> Result<S::Ok, S::Error> {
+    use aot_rt::DType;
+    use serde::de::{Deserializer, Error, Visitor};
+    use serde::ser::Serializer;
+
+    const NAMES: [&str; DType::ALL.len()] = {
+        let mut names = [""; DType::ALL.len()];
+        let mut i = 0;
+        while i < names.len() {
+            names[i] = DType::ALL[i].name();
+            i += 1;
+        }
+        names
+    };
+
+    pub(crate) fn serialize<S: Serializer>(dtype: &DType, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(dtype.name())
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DType, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        DType::from_name(&name).ok_or_else(|| D::Error::custom(format!("`{name}` is no element type")))
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DType, D::Error> {
+        // A visitor, not `String::deserialize`: its errors get the place of the name.
+        struct Name;
+        impl Visitor<'_> for Name {
+            type Value = DType;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an element type")
+            }
+
+            fn visit_str<E: Error>(self, name: &str) -> Result<DType, E> {
+                DType::from_name(name).ok_or_else(|| E::unknown_variant(name, &NAMES))
+            }
+        }
+        deserializer.deserialize_str(Name)
     }
 }

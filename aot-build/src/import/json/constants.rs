@@ -1,0 +1,159 @@
+//! The elements of constants: numbers in the file, or in files beside it.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
+
+use aot_rt::DType;
+use serde::Deserialize;
+
+use super::format::{DataEntry, Name, Unread};
+use super::text::Findings;
+use crate::error::{Location, Problem};
+use crate::graph::{Data, TensorType};
+use crate::import::Source;
+use crate::weights::safetensors::SafeTensors;
+use crate::weights::{Stored, npy};
+
+/// Most bytes of all constants together.
+const MAX_BYTES: u64 = Source::MAX_BYTES;
+
+/// Reads constants.
+pub(super) struct Constants<'s> {
+    source: &'s mut Source,
+    /// The `.safetensors` files that were read; `None` for those that cannot be.
+    files: BTreeMap<PathBuf, Option<Rc<SafeTensors>>>,
+    /// Bytes of the constants so far.
+    bytes: u64,
+}
+
+impl<'s> Constants<'s> {
+    pub(super) fn new(source: &'s mut Source) -> Self {
+        Self { source, files: BTreeMap::new(), bytes: 0 }
+    }
+
+    /// The elements of the constant `owner` of type `ty`.
+    pub(super) fn read<'a>(
+        &mut self,
+        entry: Unread<'a, DataEntry<'a>>,
+        ty: &TensorType,
+        owner: &Location,
+        findings: &mut Findings<'a>,
+    ) -> Option<Data> {
+        let place = entry.json;
+        self.bytes = self.bytes.saturating_add(ty.shape.elements() as u64 * ty.dtype.size() as u64);
+        if self.bytes > MAX_BYTES {
+            let bytes = self.bytes;
+            let message = format!("with this one the constants have {bytes} bytes, the limit is {MAX_BYTES}");
+            findings.add(place, Problem::new(format!("{owner}{message}")));
+            return None;
+        }
+        match findings.object(place, owner)? {
+            DataEntry { values: Some(values), npy: None, safetensors: None, tensor: None } => {
+                inline(values.get(), ty, owner, findings)
+            }
+            DataEntry { values: None, npy: Some(file), safetensors: None, tensor: None } => {
+                let bytes = self.file(&file, owner, findings)?;
+                let data = npy::read(&bytes).and_then(|stored| elements(&stored, ty));
+                let within = format!("`{}`", file.value);
+                checked(data, &file, &within, owner, findings)
+            }
+            DataEntry { values: None, npy: None, safetensors: Some(file), tensor: Some(tensor) } => {
+                let tensors = self.safetensors(&file, owner, findings)?;
+                let within = format!("`{}` in `{}`", tensor.value, file.value);
+                let Some(stored) = tensors.get(&tensor.value) else {
+                    let problem = Problem::new(format!("{owner}there is no tensor {within}"));
+                    findings.add_near(tensor.place, problem, &tensor.value, tensors.names());
+                    return None;
+                };
+                let data = stored.and_then(|stored| elements(&stored, ty));
+                checked(data, &tensor, &within, owner, findings)
+            }
+            _ => {
+                let message = "`data` needs one of `values`, `npy`, or `safetensors` with `tensor`";
+                findings.add(place, Problem::new(format!("{owner}{message}")));
+                None
+            }
+        }
+    }
+
+    fn safetensors<'a>(
+        &mut self,
+        name: &Name<'a>,
+        owner: &Location,
+        findings: &mut Findings<'a>,
+    ) -> Option<Rc<SafeTensors>> {
+        // `./a` is `a`: no file is held twice.
+        let parts = Path::new(&name.value).components();
+        let path: PathBuf = parts.filter(|part| *part != Component::CurDir).collect();
+        if let Some(tensors) = self.files.get(&path) {
+            return tensors.clone();
+        }
+        let read = self.file(name, owner, findings).map(SafeTensors::read);
+        let within = format!("`{}`", name.value);
+        let tensors = read.and_then(|read| checked(read, name, &within, owner, findings)).map(Rc::new);
+        self.files.insert(path, tensors.clone());
+        tensors
+    }
+
+    fn file<'a>(
+        &mut self,
+        name: &Name<'a>,
+        owner: &Location,
+        findings: &mut Findings<'a>,
+    ) -> Option<Vec<u8>> {
+        let file = self.source.beside(&name.value);
+        file.map_err(|problem| {
+            let message = format!("{owner}{}", problem.message);
+            findings.add(name.place, Problem { message, ..problem });
+        })
+        .ok()
+    }
+}
+
+/// What was read from `within`, or a problem at `name`.
+fn checked<'a, T>(
+    read: Result<T, String>,
+    name: &Name<'a>,
+    within: &str,
+    owner: &Location,
+    findings: &mut Findings<'a>,
+) -> Option<T> {
+    read.map_err(|error| findings.add(name.place, Problem::new(format!("{owner}{within}: {error}")))).ok()
+}
+
+/// The elements of a stored tensor, when its type is what the model declares.
+fn elements(stored: &Stored<'_>, ty: &TensorType) -> Result<Data, String> {
+    if (stored.dtype, &stored.shape) == (ty.dtype, &ty.shape) {
+        return Ok(Data::from_bytes(stored.bytes));
+    }
+    Err(format!("{} {}, declared is {ty}", stored.dtype.name(), stored.shape))
+}
+
+/// The numbers that are written in the file itself.
+fn inline<'a>(json: &'a str, ty: &TensorType, owner: &Location, findings: &mut Findings<'a>) -> Option<Data> {
+    fn numbers<'a, T: Deserialize<'a>, const N: usize>(
+        (json, owner): (&'a str, &Location),
+        findings: &mut Findings<'a>,
+        bytes: fn(T) -> [u8; N],
+    ) -> Option<Vec<u8>> {
+        let numbers: Vec<T> = findings.read(json, owner)?;
+        Some(numbers.into_iter().flat_map(bytes).collect())
+    }
+    let text = (json, owner);
+    let bytes = match ty.dtype {
+        DType::I8 => numbers(text, findings, i8::to_le_bytes),
+        DType::U8 => numbers(text, findings, u8::to_le_bytes),
+        DType::I16 => numbers(text, findings, i16::to_le_bytes),
+        DType::I32 => numbers(text, findings, i32::to_le_bytes),
+        DType::I64 => numbers(text, findings, i64::to_le_bytes),
+        DType::F32 => numbers(text, findings, f32::to_le_bytes),
+    }?;
+    let (found, expected) = (bytes.len() / ty.dtype.size(), ty.shape.elements());
+    if found != expected {
+        let message = format!("{owner}{found} values, shape {} takes {expected}", ty.shape);
+        findings.add(json, Problem::new(message));
+        return None;
+    }
+    Some(Data::from_bytes(bytes))
+}

@@ -1,0 +1,39 @@
+//! Files of tensors: `.safetensors` and `.npy`.
+//!
+//! Both formats are a short header before little-endian elements. They are read here
+//! rather than by the crates `safetensors` and `npyz`, which would double what
+//! `net.json` costs to build (`npyz` brings a parser generator).
+
+pub mod npy;
+pub mod safetensors;
+
+use aot_rt::DType;
+
+use crate::graph::Shape;
+
+/// A tensor in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored<'a> {
+    /// Type of the elements.
+    pub dtype: DType,
+    /// Extents, outermost first.
+    pub shape: Shape,
+    /// The elements, row by row, little-endian.
+    pub bytes: &'a [u8],
+}
+
+impl<'a> Stored<'a> {
+    /// Checks that there are as many bytes as type and shape say.
+    fn new(dtype: DType, shape: Shape, bytes: &'a [u8]) -> Result<Self, String> {
+        // At most 2^31 elements of 8 bytes.
+        let expected = shape.elements() as u64 * dtype.size() as u64;
+        if bytes.len() as u64 != expected {
+            return Err(format!(
+                "{} {shape} takes {expected} bytes, there are {}",
+                dtype.name(),
+                bytes.len()
+            ));
+        }
+        Ok(Self { dtype, shape, bytes })
+    }
+}
