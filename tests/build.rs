@@ -21,6 +21,7 @@ fn main() {
     let digits = workspace.join("examples/digits/model");
     let mut tests = Tests::default();
     tests.add("digits_int8", &digits.join("digits.tflite"), &digits.join("cases/digits_int8"));
+    tests.add("digits_float", &digits.join("digits.json"), &digits.join("cases/digits_float"));
     for name in models::SHARED {
         let folder = shared.join("models").join(name);
         tests.add(name, &folder.join("model.tflite"), &folder);

@@ -37,14 +37,18 @@ impl Runner<'_> {
 
     /// The struct.
     pub(super) fn declaration(&self, code: &mut Code, attributes: &[String]) {
-        if !attributes.is_empty() {
-            for attribute in attributes {
-                code.line(attribute);
-            }
+        for attribute in attributes {
+            code.line(attribute);
+        }
+        if attributes.iter().any(|attribute| is_documentation(attribute)) {
             code.line("///");
         }
         code.doc(docs::runner(self.model, &self.ports.inputs, &self.ports.outputs));
-        code.line("#[derive(Debug, Default)]");
+        let derives = |name: &str| attributes.iter().any(|attribute| derives(attribute, name));
+        let derived: Vec<_> = ["Debug", "Default"].into_iter().filter(|name| !derives(name)).collect();
+        if !derived.is_empty() {
+            code.line(format!("#[derive({})]", derived.join(", ")));
+        }
         code.block(format!("pub struct {} {{", self.name()), "}", |code| {
             code.line(format!("workspace: ::aot_rt::Workspace<{{ {}::ARENA_BYTES }}>,", self.name()));
         });
@@ -271,6 +275,17 @@ impl Runner<'_> {
             (Placement::Caller, None, _) | (Placement::Workspace, ..) => String::new(),
         }
     }
+}
+
+/// Whether a user's attribute is documentation, to be set apart from ours.
+fn is_documentation(attribute: &str) -> bool {
+    let attribute = attribute.trim_start();
+    attribute.starts_with("///") || attribute.trim_start_matches(['#', '[', ' ']).starts_with("doc")
+}
+
+/// Whether a user's attribute derives the trait `name`, so that we must not.
+fn derives(attribute: &str, name: &str) -> bool {
+    attribute.contains("derive") && attribute.split(|c: char| !c.is_alphanumeric()).any(|word| word == name)
 }
 
 fn input_region(code: &mut Code, port: &Port<'_>) {

@@ -85,6 +85,21 @@ fn dense_for_size_in_the_callers_arrays() {
 }
 
 #[test]
+fn attributes_stand_before_the_struct() {
+    let model = model(dense(), Config::default());
+    for (attributes, expect) in [
+        (vec![], "    #[derive(Debug, Default)]\n    pub struct"),
+        (vec!["# [derive (Clone , Debug)]"], "    #[derive(Default)]\n    pub struct"),
+        (vec!["#[repr(align(32))]"], "    #[repr(align(32))]\n    /// Runner for"),
+        (vec!["# [doc = \" D.\"]"], "    # [doc = \" D.\"]\n    ///\n    /// Runner for"),
+    ] {
+        let attributes: Vec<String> = attributes.into_iter().map(Into::into).collect();
+        let body = generate(&model, &attributes).body;
+        assert!(body.contains(expect), "{expect}\n{body}");
+    }
+}
+
+#[test]
 fn what_fits_no_limit_is_named() {
     let config = Config { ram_limit: Some(4), flash_limit: Some(10), ..Config::default() };
     let problems = compile(dense(), &config).unwrap_err();
