@@ -124,10 +124,10 @@ impl<'m> Steps<'m> {
             }
             if has_constants {
                 code.blank();
-                code.line(format!(
-                    "static CONSTANTS: ::aot_rt::Constants<{{ super::{runner}::CONSTANT_BYTES }}> ="
-                ));
-                code.line("    ::aot_rt::Constants::new(*super::CONSTANT_DATA);");
+                code.assign(
+                    &format!("static CONSTANTS: ::aot_rt::Constants<{{ super::{runner}::CONSTANT_BYTES }}>"),
+                    "::aot_rt::Constants::new(*super::CONSTANT_DATA)",
+                );
             }
             code.append(functions);
         });

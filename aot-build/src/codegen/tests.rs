@@ -1,5 +1,9 @@
 //! What is generated for small graphs.
 
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
 use aot_rt::DType;
 
 use super::generate;
@@ -43,18 +47,76 @@ fn model(graph: Graph, config: Config) -> Model {
     Model { type_name: "Dense".into(), source, compiled, config }
 }
 
-#[test]
-fn dump() {
-    for config in [
-        Config::default(),
-        Config {
-            optimize: Optimize::Size,
-            inputs: Placement::Caller,
-            outputs: Placement::Caller,
-            ..Config::default()
-        },
-    ] {
-        let generated = generate(&model(dense(), config), &[]);
-        println!("{}", generated.file("pub", "include_bytes!(\"dense.bin\")"));
+/// Compares with `snapshots/NAME.rs`; writes it where `UPDATE_SNAPSHOTS` is set.
+fn snapshot(name: &str, config: Config) {
+    let generated = generate(&model(dense(), config), &["/// Finds nothing.".into()]);
+    let text = generated.file("pub(crate)", &format!("include_bytes!(\"{name}.bin\")"));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/codegen/snapshots/{name}.rs"));
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        std::fs::write(&path, &text).unwrap();
     }
+    assert_eq!(text, std::fs::read_to_string(path).unwrap());
+    assert_eq!(generated.constants.len(), 11);
+    is_formatted(&text);
+}
+
+/// Generated code is as rustfmt would have it, where rustfmt is installed.
+fn is_formatted(text: &str) {
+    let rustfmt = Command::new("rustfmt")
+        .args(["--edition", "2024", "--emit", "stdout"])
+        .current_dir(std::env::temp_dir())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn();
+    let Ok(mut rustfmt) = rustfmt else { return println!("skipped: there is no rustfmt") };
+    rustfmt.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let output = rustfmt.wait_with_output().unwrap();
+    if output.status.success() {
+        assert_eq!(text, String::from_utf8(output.stdout).unwrap());
+    }
+}
+
+#[test]
+fn dense_in_the_workspace() {
+    snapshot("dense", Config::default());
+}
+
+#[test]
+fn dense_for_size_in_the_callers_arrays() {
+    let place = Placement::Caller;
+    let config = Config { optimize: Optimize::Size, inputs: place, outputs: place, ..Config::default() };
+    snapshot("dense_size_caller", config);
+}
+
+#[test]
+fn attributes_stand_before_the_struct() {
+    let model = model(dense(), Config::default());
+    for (attributes, expect) in [
+        (vec![], "    #[derive(Debug, Default)]\n    pub struct"),
+        (vec!["# [derive (Clone , Debug)]"], "    #[derive(Default)]\n    pub struct"),
+        (vec!["#[repr(align(32))]"], "    #[repr(align(32))]\n    /// Runner for"),
+        (vec!["# [doc = \" D.\"]"], "    # [doc = \" D.\"]\n    ///\n    /// Runner for"),
+    ] {
+        let attributes: Vec<String> = attributes.into_iter().map(Into::into).collect();
+        let body = generate(&model, &attributes).body;
+        assert!(body.contains(expect), "{expect}\n{body}");
+    }
+}
+
+#[test]
+fn what_fits_no_limit_is_named() {
+    let config = Config { ram_limit: Some(4), flash_limit: Some(10), ..Config::default() };
+    let problems = compile(dense(), &config).unwrap_err();
+    let messages: Vec<_> = problems.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        messages,
+        [
+            "key `ram_limit`: needs 5 bytes of RAM, the limit is 4 (1 too many)\n  \
+             - at step 0 `fully_connected_0` are alive: `input_1` 3, `Identity` 2\n  \
+             = help: `inputs = \"caller\"` leaves 3 bytes to the caller; \
+             `outputs = \"caller\"` leaves 2 bytes to the caller",
+            "key `flash_limit`: needs 11 bytes of flash for constants, the limit is 10 (1 too many)\n  \
+             - most of it is for `fully_connected_0` 11",
+        ]
+    );
 }
