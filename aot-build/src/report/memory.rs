@@ -140,7 +140,7 @@ impl fmt::Display for MemoryReport {
                 spaced(tensor.bytes),
                 tensor.first_step.to_string(),
                 to,
-                tensor.offset.map_or(String::new(), |offset| spaced(offset)),
+                tensor.offset.map_or(String::new(), spaced),
                 tensor.alias_of.as_deref().map_or(String::new(), label),
             ]
         });
