@@ -1,11 +1,10 @@
 //! From the arguments to the tokens: the compiler is called, its problems get places.
 
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use aot_build::codegen::{self, Generated};
-use aot_build::error::Error as ModelError;
+use aot_build::error::{Error as ModelError, Location};
 use aot_build::{Config, compile_file};
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -28,13 +27,9 @@ pub(crate) fn expand(arguments: &Arguments) -> Result<TokenStream, Errors> {
     let attributes = arguments.declaration.iter().flat_map(|declaration| &declaration.attributes);
     let attributes: Vec<_> = attributes.map(|attribute| attribute.to_token_stream().to_string()).collect();
 
-    // A fault of the compiler must not look like one of rustc or of the model.
-    let compiled = catch_unwind(AssertUnwindSafe(|| compile(&path, &settings.config, &attributes)));
-    let (generated, mut files) = match compiled {
-        Ok(Ok(compiled)) => compiled,
-        Ok(Err(error)) => return Err(place(error, &arguments.path, &settings, &manifest)),
-        Err(panic) => return Err(fault(&*panic, &arguments.path).into()),
-    };
+    let compiled = guarded(&arguments.path, || compile(&path, &settings.config, &attributes))?;
+    let (generated, mut files) =
+        compiled.map_err(|error| place(error, &arguments.path, &settings, &manifest))?;
     files.extend(settings.file);
     Ok(tokens(arguments, &generated, &files)?)
 }
@@ -90,7 +85,8 @@ fn place(error: ModelError, path: &LitStr, settings: &Settings<'_>, manifest: &M
     let mut of_model = Vec::new();
     for problem in error.problems {
         match settings.span(&problem.location) {
-            Some(span) => at(span, vec![problem]),
+            // The span says which key.
+            Some(span) => at(span, vec![problem.at(Location::Model)]),
             None => of_model.push(problem),
         }
     }
@@ -100,15 +96,65 @@ fn place(error: ModelError, path: &LitStr, settings: &Settings<'_>, manifest: &M
     errors
 }
 
-/// A panic of the compiler.
-fn fault(panic: &(dyn Any + Send), path: &LitStr) -> Error {
-    let message = panic.downcast_ref::<&str>().copied();
-    let message = message.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or_default();
-    let message = format!(
-        "{}: the compiler failed: {message}\n  \
-         = help: this is a fault of `aot-build`, not of your model; please report it at {}/issues",
-        path.value(),
-        env!("CARGO_PKG_REPOSITORY")
-    );
-    Error::new(path.span(), message)
+/// What `compile` gives. When it panics, the fault is the compiler's and must not look
+/// like one of rustc or of the model.
+fn guarded<T>(path: &LitStr, compile: impl FnOnce() -> T) -> Result<T, Error> {
+    catch_unwind(AssertUnwindSafe(compile)).map_err(|panic| {
+        let message = panic.downcast_ref::<&str>().copied();
+        let message =
+            message.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or_default();
+        let message = format!(
+            "{}: the compiler failed: {message}\n  \
+             = help: this is a fault of `aot-build`, not of your model; please report it at {}/issues",
+            path.value(),
+            env!("CARGO_PKG_REPOSITORY")
+        );
+        Error::new(path.span(), message)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proc_macro2::{Span, TokenTree};
+
+    use super::*;
+
+    fn expanded(text: &str) -> TokenStream {
+        expand(&syn::parse_str(text).unwrap()).unwrap()
+    }
+
+    fn count(tokens: TokenStream, wanted: &dyn Fn(&TokenTree) -> bool) -> usize {
+        let inside = |tree: &TokenTree| match tree {
+            TokenTree::Group(group) => count(group.stream(), wanted),
+            _ => 0,
+        };
+        tokens.into_iter().map(|tree| usize::from(wanted(&tree)) + inside(&tree)).sum()
+    }
+
+    #[test]
+    fn every_file_read_is_tracked() {
+        let tokens = expanded(r#""models/xor.json", config = "tests/aot.toml""#).to_string();
+        for file in ["models/xor.json", "models/bias.npy", "tests/aot.toml"] {
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+            let include = format!("include_bytes ! ({:?})", path.to_str().unwrap());
+            assert!(tokens.contains(&include), "{include} is not in {tokens}");
+        }
+    }
+
+    #[test]
+    fn the_constants_are_one_literal_and_nothing_is_unsafe() {
+        let tokens = expanded(r#""models/xor.json""#);
+        let literal =
+            |tree: &TokenTree| matches!(tree, TokenTree::Literal(l) if l.to_string().starts_with("b\""));
+        assert_eq!(count(tokens.clone(), &literal), 1);
+        assert_eq!(count(tokens, &|tree| tree.to_string() == "unsafe"), 0);
+    }
+
+    #[test]
+    fn a_panic_of_the_compiler_is_an_error_that_asks_for_a_report() {
+        let path = LitStr::new("net.json", Span::call_site());
+        let error = guarded(&path, || panic!("index {} of 3", 7)).unwrap_err().to_string();
+        assert!(error.starts_with("net.json: the compiler failed: index 7 of 3\n"), "{error}");
+        assert!(error.contains("please report it at https://"), "{error}");
+    }
 }

@@ -1,4 +1,6 @@
-#![doc = include_str!("aot_model.md")]
+//! The macro [`aot_model!`], which compiles a neural network into a crate.
+//!
+//! It parses its arguments, calls `aot-build` and returns the tokens; nothing else is here.
 
 mod arguments;
 mod errors;

@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use toml::Value;
 
 use super::Config;
+use crate::codegen::type_name;
 use crate::error::Problem;
 use crate::nearest::nearest;
 
@@ -33,7 +34,7 @@ impl Config {
             meaning: "name of the generated type",
             set: |config, value| {
                 let name = choice::<String>(value)?;
-                config.name = Some(is_identifier(&name).then_some(name)?);
+                config.name = Some(type_name(Some(&name), "").ok()?);
                 Some(())
             },
         },
@@ -135,14 +136,6 @@ fn unknown_key(name: &str, others: &[&str]) -> Problem {
 /// A value as its type reads it.
 fn choice<T: DeserializeOwned>(value: Value) -> Option<T> {
     value.try_into().ok()
-}
-
-/// Whether `name` can name a type.
-fn is_identifier(name: &str) -> bool {
-    let mut letters = name.chars();
-    letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
-        && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
-        && name != "_"
 }
 
 /// A value for a message: as it was written where that is short.

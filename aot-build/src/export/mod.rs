@@ -1,6 +1,8 @@
 //! Writes a graph as `net.json` with a `.safetensors` file for its constants.
 
 mod layout;
+#[cfg(feature = "schema")]
+pub(crate) mod schema;
 #[cfg(test)]
 mod tests;
 
@@ -17,6 +19,8 @@ use crate::import::json::format::{
 use crate::ops::Op;
 use crate::weights::{Stored, safetensors};
 use layout::line;
+#[cfg(feature = "schema")]
+pub use schema::schema;
 
 /// The files of a model in our own format.
 #[derive(Clone, Debug, PartialEq, Eq)]

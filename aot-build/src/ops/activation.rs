@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// A fused activation: the result is limited to a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Activation {
     /// No limit.
@@ -16,6 +17,7 @@ pub enum Activation {
     /// 0 to 6.
     Relu6,
     /// -1 to 1.
+    #[serde(rename = "relu_n1_to_1")]
     ReluN1To1,
 }
 

@@ -16,6 +16,7 @@ use crate::program::NodeLowering;
 
 /// Attributes of `add`.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Add {
     /// Fused activation.

@@ -18,6 +18,7 @@ use crate::program::NodeLowering;
 
 /// Attributes of `average_pool2d`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AveragePool2d {
     /// Height and width of the window.

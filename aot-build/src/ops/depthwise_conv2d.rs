@@ -19,6 +19,7 @@ use crate::program::NodeLowering;
 
 /// Attributes of `depthwise_conv2d`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct DepthwiseConv2d {
     /// Cells from one window to the next: down, right.

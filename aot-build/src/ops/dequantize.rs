@@ -15,6 +15,7 @@ use crate::program::NodeLowering;
 
 /// Attributes of `dequantize`: none.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Dequantize {}
 

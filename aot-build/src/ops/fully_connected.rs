@@ -18,6 +18,7 @@ use crate::program::NodeLowering;
 
 /// Attributes of `fully_connected`.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct FullyConnected {
     /// Keep the leading extents of `x` instead of merging them into one.

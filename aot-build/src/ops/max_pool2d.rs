@@ -17,6 +17,7 @@ use crate::program::NodeLowering;
 
 /// Attributes of `max_pool2d`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MaxPool2d {
     /// Height and width of the window.

@@ -18,6 +18,7 @@ use crate::program::NodeLowering;
 
 /// Attributes of `mean`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Mean {
     /// Axes that are reduced, each once, ascending.

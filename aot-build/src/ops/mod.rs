@@ -174,6 +174,14 @@ macro_rules! operators {
                 }
             }
 
+            /// Name of each operator, and the schema of its attributes.
+            #[cfg(feature = "schema")]
+            pub(crate) fn schemas(
+                generator: &mut schemars::SchemaGenerator,
+            ) -> Vec<(&'static str, schemars::Schema)> {
+                vec![$((<$op as Operator>::NAME, generator.subschema_for::<$op>())),*]
+            }
+
             /// Types of the results, see [`Operator::infer`].
             ///
             /// # Errors

@@ -15,6 +15,7 @@ use crate::program::NodeLowering;
 
 /// Attributes of `pad`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Pad {
     /// For each axis, elements before and after.

@@ -15,10 +15,12 @@ use crate::program::NodeLowering;
 
 /// Attributes of `quantize`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Quantize {
     /// Integer type of the result.
     #[serde(with = "super::dtype_name")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::export::schema::DTypeName"))]
     pub dtype: DType,
 }
 

@@ -15,6 +15,7 @@ use crate::program::NodeLowering;
 
 /// Attributes of `relu`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Relu {
     /// The range.

@@ -14,6 +14,7 @@ use crate::program::NodeLowering;
 
 /// Attributes of `reshape`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Reshape {
     /// The new extents.

@@ -20,6 +20,7 @@ const MAX_COLUMNS_I8: usize = (1 << 12) - 1;
 
 /// Attributes of `softmax`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Softmax {
     /// Factor of the exponent; positive.

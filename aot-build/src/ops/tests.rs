@@ -7,18 +7,18 @@ use crate::graph::sketch::{Sketch, f32_type, i8_type};
 use crate::graph::{Data, Quantization, TensorId};
 use crate::program::{Program, lower};
 
-/// Lowers one operator on an input and constants of these types; all elements of float
-/// constants are 1, of int8 ones 127, of others 0.
+/// Lowers one operator on an input and constants of these types; float constants count
+/// from 0, all elements of int8 ones are 127, of others 0.
 fn lowered(op: impl Into<Op>, operands: &[TensorType], y: TensorType) -> Result<Program, String> {
     let mut sketch = Sketch::new();
     let mut ids: Vec<TensorId> = Vec::new();
     for (i, ty) in operands.iter().enumerate() {
-        let element: &[u8] = match ty.dtype {
-            DType::F32 => &1_f32.to_le_bytes(),
-            DType::I8 => &[127],
-            _ => &[0; 4],
+        let elements = ty.shape.elements();
+        let data = match ty.dtype {
+            DType::F32 => Data::from_f32s(&(0..elements).map(|i| i as f32).collect::<Vec<_>>()),
+            DType::I8 => Data::from_i8s(&vec![127; elements]),
+            _ => Data::from_bytes(vec![0; ty.bytes()]),
         };
-        let data = Data::from_bytes(element.repeat(ty.shape.elements()));
         ids.push(match i {
             0 => sketch.input("x", ty.clone()),
             _ => sketch.constant(&format!("c{i}"), ty.clone(), data),
@@ -187,4 +187,15 @@ fn refusals_of_other_operators() {
     assert_eq!(error, "`x` has a scale for each channel, one is needed");
     let long = lowered(Softmax::default(), &[i8_type([5000], 0.1, 0)], i8_type([5000], 1.0 / 256.0, -128));
     assert_eq!(long.unwrap_err(), "rows of 5000 are too long for int8, the limit is 4095");
+}
+
+/// Weights that a kernel reads in another order are stored in that order only.
+#[test]
+fn weights_are_stored_once() {
+    let operands = [f32_type([1, 4]), f32_type([9, 4]), f32_type([9])];
+    let program = lowered(FullyConnected::default(), &operands, f32_type([1, 9])).unwrap();
+    assert_eq!(program.constants.bytes().len(), (9 * 4 + 9) * 4);
+    let operands = [f32_type([1, 3, 3, 2]), f32_type([9, 2, 2, 2])];
+    let program = lowered(conv(1, Activation::None), &operands, f32_type([1, 2, 2, 9])).unwrap();
+    assert_eq!(program.constants.bytes().len(), 9 * 8 * 4);
 }

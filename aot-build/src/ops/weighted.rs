@@ -74,9 +74,10 @@ pub(super) fn packed_operands_f32(
         .chunks(group * filter)
         .flat_map(|filters| packed_filters(group, filter).flat_map(|i| filters[i]))
         .collect();
-    let mut operands = operands_f32(node, channels)?;
-    operands[1] = node.constant(DType::F32, &packed);
-    Ok(operands)
+    let packed = node.constant(DType::F32, &packed);
+    let bias = bias(node, DType::F32, channels)?;
+    // The weights as they are in the file are not read, and so not stored.
+    Ok(vec![node.read(0)?, packed, bias, node.write(0)])
 }
 
 /// The operands of an int8 kernel: `x`, weights, bias, multipliers, shifts, `y`.

@@ -8,6 +8,7 @@ use crate::graph::Shape;
 
 /// Cells added around an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Padding2d {
     /// None: the window stays inside the image.

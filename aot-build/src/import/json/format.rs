@@ -31,12 +31,15 @@ pub(crate) struct Header<'a> {
 
 /// A neural network.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Document<'a> {
     /// `aot-net`.
+    #[cfg_attr(feature = "schema", schemars(with = "String", extend("const" = FORMAT)))]
     #[serde(rename = "format")]
     pub(crate) _format: &'a RawValue,
     /// 1.
+    #[cfg_attr(feature = "schema", schemars(with = "u64", extend("const" = VERSION)))]
     #[serde(rename = "version")]
     pub(crate) _version: &'a RawValue,
     /// Name of the model; that of the file by default.
@@ -57,9 +60,12 @@ pub(crate) struct Document<'a> {
 
 /// A tensor.
 #[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Tensor"))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TensorEntry<'a> {
     /// Type of the elements.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::export::schema::DTypeName"))]
     #[serde(with = "crate::ops::dtype_name")]
     pub(crate) dtype: DType,
     /// Extents, outermost first; images are batch, height, width, channels.
@@ -75,6 +81,8 @@ pub(crate) struct TensorEntry<'a> {
 
 /// `real = scale * (q - zero_point)`.
 #[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Quantization"))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct QuantizationEntry {
     /// One scale for the tensor, or one for each slice along `axis`.
@@ -88,9 +96,14 @@ pub(crate) struct QuantizationEntry {
 
 /// The elements of a constant, row by row: one of `values`, `npy`, or `safetensors` with `tensor`.
 #[derive(Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Data", extend("oneOf" = [
+    {"required": ["values"]}, {"required": ["npy"]}, {"required": ["safetensors", "tensor"]},
+])))]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct DataEntry<'a> {
     /// The numbers themselves, in one list.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<serde_json::Number>>"))]
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub(crate) values: Option<&'a RawValue>,
     /// A `.npy` file in the folder of this file.
@@ -106,6 +119,8 @@ pub(crate) struct DataEntry<'a> {
 
 /// An operator applied to tensors.
 #[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Node"))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NodeEntry<'a> {
     /// The operator.
@@ -121,6 +136,10 @@ pub(crate) struct NodeEntry<'a> {
     #[serde(borrow)]
     pub(crate) outputs: Vec<Name<'a>>,
     /// What the operator can be told; depends on `op`.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<std::collections::BTreeMap<String, serde_json::Value>>")
+    )]
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub(crate) attributes: Option<&'a RawValue>,
 }

@@ -1,0 +1,3 @@
+aot_macros::aot_model!("models/wrong_shape.json");
+
+fn main() {}
