@@ -45,16 +45,30 @@ fn differences_are_counted_and_tolerated() {
     assert_eq!(output["values"].as_array().unwrap().len(), 10);
 }
 
+/// The first expected value is moved by a thousandth of the largest one.
 #[test]
 fn float_tolerance_is_relative() {
-    let expect = format!("--input {CASE_FLOAT}/s0/in0.npy --expect {CASE_FLOAT}/s0/out0.npy");
-    let ran = line(&format!("run --json {DIGITS_FLOAT} {expect}"));
-    assert_eq!(ran.code, Some(0));
-    let values = read_npy(&in_repository(CASE_FLOAT).join("s0/out0.npy"));
-    let (values, _) = values.as_chunks();
-    let largest = values.iter().map(|bytes| f32::from_le_bytes(*bytes)).fold(0.0, f32::max);
-    assert_eq!(ran.json()["outputs"][0]["difference"]["allowed"], 1e-5 * f64::from(largest));
-    assert_eq!(line(&format!("run {DIGITS_FLOAT} {expect} --tolerance 1e-30")).code, Some(1));
+    let folder = folder("relative");
+    let input = format!("{CASE_FLOAT}/s0/in0.npy");
+    let run =
+        |more: &[&str]| aot([&["run", "--json", DIGITS_FLOAT, "--input", &input], more].concat()).json();
+    let values = run(&[])["outputs"][0]["values"].clone();
+    let mut values: Vec<f32> =
+        values.as_array().unwrap().iter().map(|value| value.as_f64().unwrap() as f32).collect();
+    let largest = values.iter().copied().fold(0.0, f32::max);
+    values[0] += largest / 1000.0;
+    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let file = folder.join("expected.npy");
+    write_npy(&file, DType::F32, &[1, 10], &bytes);
+    let expect = ["--expect", file.to_str().unwrap()];
+
+    let json = run(&expect);
+    let difference = &json["outputs"][0]["difference"];
+    assert_eq!((&json["accepted"], &difference["differing"]), (&false.into(), &1.into()));
+    assert_eq!(difference["allowed"], 1e-5 * f64::from(largest));
+    for (tolerance, accepted) in [("0.0009", false), ("0.0011", true)] {
+        assert_eq!(run(&[&expect[..], &["--tolerance", tolerance]].concat())["accepted"], accepted);
+    }
 }
 
 #[test]
