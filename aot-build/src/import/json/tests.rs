@@ -103,7 +103,7 @@ fn several_problems_come_together_in_the_order_of_the_text() {
 
 #[test]
 fn nodes_run_in_the_order_of_the_file_where_they_can() {
-    let text = r#"{"format": "aot-net", "version": 1,
+    let text = r#"{"$schema": "net.schema.json", "format": "aot-net", "version": 1,
 "tensors": {"x": {"dtype": "f32", "shape": [2]}}, "inputs": ["x"], "outputs": ["d", "x", "d"],
 "nodes": [
   {"op": "add", "inputs": ["b", "c"], "outputs": ["d"]},
@@ -124,6 +124,37 @@ fn digits() {
     assert_eq!(imported.graph.nodes.len(), 8);
     assert_eq!(imported.files.len(), 2);
     assert_eq!(imported.graph.tensor(imported.graph.outputs[0]).ty.to_string(), "f32 [1, 10]");
+}
+
+#[test]
+fn the_example_of_the_documentation() {
+    let text = include_str!("../../../../docs/net-json.md");
+    let example = text.split("```json").nth(1).and_then(|text| text.split("```").next()).unwrap();
+    let folder = Folder::new("documentation");
+    let stored =
+        |shape: &[usize], bytes| Stored { dtype: DType::F32, shape: Shape::new(shape).unwrap(), bytes };
+    let weights = [("hidden.weight", stored(&[4, 2], &[0; 32][..]))];
+    folder.write("xor.safetensors", safetensors::write(&weights).unwrap());
+    folder.write("b1.npy", npy::write(&stored(&[4], &[0; 16])));
+    folder.write("model.json", example);
+    let imported = folder.import().unwrap();
+    assert_eq!((imported.graph.nodes.len(), imported.files.len()), (2, 3));
+}
+
+#[test]
+fn deep_nesting_is_a_problem_and_no_more() {
+    for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+        let deep = format!("{}1{}", open.repeat(200_000), close.repeat(200_000));
+        for (from, expect) in [
+            (r#"{"values": [1, 2, 3.5, -4, 5e-1, 6]}"#, "line 6, column 52: tensor `w`: "),
+            (r#"{"dtype": "i8"}"#, "line 12, column 86: node #0 quantize `q`: "),
+            (r#"[3, 2]"#, "line 6, column 36: tensor `w`: "),
+            (r#""q""#, "line 12, column 32: node #0: "),
+        ] {
+            let found = problems(from, &deep);
+            assert!(found.starts_with(expect), "{from} => {open}: {found}");
+        }
+    }
 }
 
 /// A folder of files that goes away with the test.
