@@ -145,15 +145,42 @@ fn the_example_of_the_documentation() {
 fn deep_nesting_is_a_problem_and_no_more() {
     for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
         let deep = format!("{}1{}", open.repeat(200_000), close.repeat(200_000));
-        for (from, expect) in [
-            (r#"{"values": [1, 2, 3.5, -4, 5e-1, 6]}"#, "line 6, column 52: tensor `w`: "),
-            (r#"{"dtype": "i8"}"#, "line 12, column 86: node #0 quantize `q`: "),
-            (r#"[3, 2]"#, "line 6, column 36: tensor `w`: "),
-            (r#""q""#, "line 12, column 32: node #0: "),
+        for (from, (line, owner)) in [
+            (r#"{"values": [1, 2, 3.5, -4, 5e-1, 6]}"#, (6, "tensor `w`: ")),
+            (r#"{"dtype": "i8"}"#, (12, "node #0 quantize `q`: ")),
+            (r#"[3, 2]"#, (6, "tensor `w`: ")),
+            (r#""q""#, (12, "node #0: ")),
         ] {
             let found = problems(from, &deep);
-            assert!(found.starts_with(expect), "{from} => {open}: {found}");
+            let place = format!("line {line}, column ");
+            assert!(found.starts_with(&place) && found.contains(owner), "{from} => {open}: {found}");
         }
+    }
+}
+
+#[test]
+fn a_cycle_is_named() {
+    for (nodes, expect) in [
+        (1, "line 2, column 2: nodes wait for each other: `t0` → `t0`"),
+        (3, "line 2, column 2: nodes wait for each other: `t0` → `t1` → `t2` → `t0`"),
+        (
+            12,
+            "line 2, column 2: nodes wait for each other: `t0` → `t1` → `t2` → `t3` → `t4` → `t5` → `t6` → `t7` \
+             → `t8` → `t9` → 2 more → `t0`",
+        ),
+    ] {
+        let node = |i: usize| {
+            let before = (i + nodes - 1) % nodes;
+            format!(r#"{{"op": "relu", "inputs": ["t{before}"], "outputs": ["t{i}"]}}"#)
+        };
+        let nodes: Vec<_> = (0..nodes).map(node).collect();
+        let text = format!(
+            r#"{{"format": "aot-net", "version": 1, "inputs": ["x"], "outputs": ["t0", "x"], "nodes":
+[{}], "tensors": {{"x": {{"dtype": "f32", "shape": []}}}}}}"#,
+            nodes.join(", ")
+        );
+        let problems = import(&text).unwrap_err();
+        assert_eq!(problems.iter().map(ToString::to_string).collect::<Vec<_>>(), [expect]);
     }
 }
 
