@@ -5,6 +5,7 @@
 //! of their buffers ask for. All arithmetic is on `i64` and was checked once,
 //! here, not to overflow.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use super::PlanError;
@@ -36,7 +37,7 @@ pub(super) struct Item {
     /// Pools that all its buffers may lie in, the preferred one first.
     pub(super) pools: Vec<PoolId>,
     /// Some pair of buffers with a declared gap has one of its buffers.
-    declares: bool,
+    pub(super) declares: bool,
 }
 
 impl Item {
@@ -78,11 +79,12 @@ pub(super) struct Model<'a> {
     pub(super) limits: Vec<i64>,
     /// Pairs whose declared gap lets them share bytes.
     pub(super) overlaps: Vec<(BufferId, BufferId, Gap)>,
+    conflicts: OnceCell<Vec<i64>>,
 }
 
 /// Sums of sizes, alignments and gaps stay below this, so that no sum of two
 /// offsets overflows.
-const LARGEST: i64 = i64::MAX / 4;
+pub(super) const LARGEST: i64 = i64::MAX / 4;
 
 impl<'a> Model<'a> {
     /// Groups the buffers of a problem whose parts were checked one by one.
@@ -135,6 +137,23 @@ impl<'a> Model<'a> {
             homes,
             limits,
             overlaps,
+            conflicts: OnceCell::new(),
+        })
+    }
+
+    /// Of each item: the number of items that it conflicts with.
+    pub(super) fn conflicts(&self) -> &[i64] {
+        self.conflicts.get_or_init(|| {
+            let mut counts = vec![0; self.items.len()];
+            for first in 0..counts.len() {
+                for second in first + 1..counts.len() {
+                    if self.gap(first, second).is_some() {
+                        counts[first] += 1;
+                        counts[second] += 1;
+                    }
+                }
+            }
+            counts
         })
     }
 
@@ -160,29 +179,39 @@ impl<'a> Model<'a> {
     /// Where two buffers each forbid a stretch of distances, what lies between
     /// the stretches is given up too.
     pub(super) fn gap(&self, first: usize, second: usize) -> Option<Gap> {
+        self.member_gaps(first, second).reduce(|a, b| Gap {
+            below: a.below.max(b.below),
+            above: a.above.max(b.above),
+        })
+    }
+
+    /// Whether [`Model::gap`] forbids no more than the buffers ask for.
+    pub(super) fn is_exact(&self, first: usize, second: usize) -> bool {
+        let mut gaps: Vec<Gap> = self.member_gaps(first, second).collect();
+        // Each forbids the distances above `-above` and below `below`.
+        gaps.sort_unstable_by_key(|gap| (-gap.above, gap.below));
+        let mut reached = i64::MIN;
+        gaps.iter().enumerate().all(|(position, gap)| {
+            let joins = position == 0 || 1 - gap.above <= reached;
+            reached = reached.max(gap.below);
+            joins
+        })
+    }
+
+    /// What the buffers of two items keep apart, as distances of the items.
+    fn member_gaps(&self, first: usize, second: usize) -> impl Iterator<Item = Gap> {
         let (a, b) = (&self.items[first], &self.items[second]);
-        let mut gap: Option<Gap> = None;
-        for m in &a.members {
-            for n in &b.members {
-                let Some(needed) = self.member_gap(a, m, b, n) else {
-                    continue;
-                };
-                let below = needed.below + m.at - n.at;
-                let above = needed.above + n.at - m.at;
-                // Every distance is below or above: nothing is forbidden.
-                if below + above <= 1 {
-                    continue;
-                }
-                gap = Some(match gap {
-                    None => Gap { below, above },
-                    Some(gap) => Gap {
-                        below: gap.below.max(below),
-                        above: gap.above.max(above),
-                    },
-                });
-            }
-        }
-        gap
+        let pairs = a
+            .members
+            .iter()
+            .flat_map(move |m| b.members.iter().map(move |n| (m, n)));
+        pairs.filter_map(move |(m, n)| {
+            let needed = self.member_gap(a, m, b, n)?;
+            let below = needed.below + m.at - n.at;
+            let above = needed.above + n.at - m.at;
+            // Else every distance is below or above: nothing is forbidden.
+            (below + above > 1).then_some(Gap { below, above })
+        })
     }
 
     fn member_gap(&self, a: &Item, m: &Member, b: &Item, n: &Member) -> Option<Gap> {

@@ -205,16 +205,17 @@ impl<'a> State<'a> {
         let placed = instance.loose[item]
             .iter()
             .filter(|edge| self.placed[edge.item]);
+        let placed = placed
+            .map(|edge| self.low[edge.item] + edge.gap.above)
+            .filter(|&end| end > low);
         let open = instance.edges[item]
             .iter()
             .filter(|edge| !self.placed[edge.item]);
-        let supports = placed
+        // What is not yet placed may end up higher than it can lie now.
+        let open = open.map(|edge| (self.low[edge.item] + edge.gap.above).max(low + 1));
+        placed
             .chain(open)
-            .map(|edge| self.low[edge.item] + edge.gap.above);
-        // Less than aligned is no more than the present one.
-        supports
             .map(|offset| instance.align(item, offset))
-            .filter(|&offset| offset > low)
             .min()
     }
 
