@@ -4,8 +4,9 @@
 use std::cmp::Reverse;
 
 use super::PlanError;
-use super::model::Model;
+use super::model::{Item, Model};
 use super::problem::PoolId;
+use super::shelf::Shelf;
 
 /// Places of all items of a model.
 #[derive(Clone, Debug)]
@@ -155,10 +156,22 @@ fn try_in_order(model: &Model<'_>, order: &[usize]) -> Result<Layout, usize> {
         places: vec![(PoolId::default(), 0); model.items.len()],
     };
     let mut placed: Vec<Vec<usize>> = vec![Vec::new(); model.limits.len()];
+    let mut shelves: Vec<Shelf> = model.limits.iter().map(|_| Shelf::default()).collect();
     for &index in order {
-        let (pool, offset) = place(model, &layout, &placed, index).ok_or(index)?;
+        let item = &model.items[index];
+        let lowest = |pool: PoolId| {
+            if model.is_plain {
+                Some(shelves[pool.index()].lowest(item))
+            } else {
+                lowest_place(model, &layout, &placed[pool.index()], index)
+            }
+        };
+        let (pool, offset) = place(model, item, lowest).ok_or(index)?;
         layout.places[index] = (pool, offset);
         placed[pool.index()].push(index);
+        if model.is_plain {
+            shelves[pool.index()].insert(item, offset);
+        }
     }
     Ok(layout)
 }
@@ -166,20 +179,14 @@ fn try_in_order(model: &Model<'_>, order: &[usize]) -> Result<Layout, usize> {
 /// The first pool that has room for the item, and the lowest offset there.
 fn place(
     model: &Model<'_>,
-    layout: &Layout,
-    placed: &[Vec<usize>],
-    index: usize,
+    item: &Item,
+    lowest: impl Fn(PoolId) -> Option<i64>,
 ) -> Option<(PoolId, i64)> {
-    let item = &model.items[index];
-    for &pool in &item.pools {
-        let Some(offset) = lowest_place(model, layout, &placed[pool.index()], index) else {
-            continue;
-        };
-        if offset + item.extent <= model.limits[pool.index()] {
-            return Some((pool, offset));
-        }
-    }
-    None
+    let fits = |&pool: &PoolId| {
+        let offset = lowest(pool)?;
+        (offset + item.extent <= model.limits[pool.index()]).then_some((pool, offset))
+    };
+    item.pools.iter().find_map(fits)
 }
 
 /// The lowest offset of an item that keeps every gap to the placed items, or
@@ -241,18 +248,14 @@ pub(super) fn place_apart(model: &Model<'_>) -> Result<Layout, PlanError> {
     let mut placed: Vec<Vec<usize>> = vec![Vec::new(); model.limits.len()];
     for index in Order::Start.items(model) {
         let item = &model.items[index];
-        let offset_in = |pool: PoolId| {
+        let lowest = |pool: PoolId| {
             let placed = &placed[pool.index()];
             match item.fixed {
                 Some(_) => lowest_place(model, &layout, placed, index),
                 None => Some(above_all(model, &layout, placed, index)),
             }
         };
-        let fits = |&pool: &PoolId| {
-            let offset = offset_in(pool)?;
-            (offset + item.extent <= model.limits[pool.index()]).then_some((pool, offset))
-        };
-        let place = item.pools.iter().find_map(fits);
+        let place = place(model, item, lowest);
         let (pool, offset) = place.ok_or_else(|| PlanError::no_room(model, index))?;
         layout.places[index] = (pool, offset);
         placed[pool.index()].push(index);

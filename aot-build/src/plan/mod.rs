@@ -16,6 +16,7 @@ mod planner;
 mod problem;
 mod random;
 mod search;
+mod shelf;
 mod tokens;
 mod verify;
 

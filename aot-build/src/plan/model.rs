@@ -23,6 +23,13 @@ pub(super) struct Member {
     end: usize,
 }
 
+impl Member {
+    /// Whether both are alive at some step.
+    fn meets(&self, other: &Self) -> bool {
+        self.start.max(other.start) < self.end.min(other.end)
+    }
+}
+
 /// Buffers that one offset places.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
@@ -55,6 +62,18 @@ impl Item {
             .sum()
     }
 
+    /// Whether it is one buffer at most, free and without declared gaps.
+    fn is_plain(&self) -> bool {
+        self.members.len() <= 1 && self.fixed.is_none() && !self.declares
+    }
+
+    /// The steps from the first to the last, excluded, at which it has bytes in
+    /// use.
+    pub(super) fn live(&self) -> (usize, usize) {
+        let end = self.members.iter().map(|member| member.end).max();
+        (self.first_step(), end.unwrap_or(0))
+    }
+
     /// The first step at which it has bytes in use.
     pub(super) fn first_step(&self) -> usize {
         self.members
@@ -79,6 +98,8 @@ pub(super) struct Model<'a> {
     pub(super) limits: Vec<i64>,
     /// Pairs whose declared gap lets them share bytes.
     pub(super) overlaps: Vec<(BufferId, BufferId, Gap)>,
+    /// Every item is one buffer at most, free and without declared gaps.
+    pub(super) is_plain: bool,
     conflicts: OnceCell<Vec<i64>>,
 }
 
@@ -132,6 +153,7 @@ impl<'a> Model<'a> {
         };
         let overlaps = problem.gaps().filter(overlaps).collect();
         Ok(Self {
+            is_plain: items.iter().all(Item::is_plain),
             problem,
             items,
             homes,
@@ -144,17 +166,49 @@ impl<'a> Model<'a> {
     /// Of each item: the number of items that it conflicts with.
     pub(super) fn conflicts(&self) -> &[i64] {
         self.conflicts.get_or_init(|| {
-            let mut counts = vec![0; self.items.len()];
-            for first in 0..counts.len() {
-                for second in first + 1..counts.len() {
-                    if self.gap(first, second).is_some() {
-                        counts[first] += 1;
-                        counts[second] += 1;
-                    }
+            if self.is_plain {
+                self.count_by_steps()
+            } else {
+                self.count_by_pairs()
+            }
+        })
+    }
+
+    fn count_by_pairs(&self) -> Vec<i64> {
+        let mut counts = vec![0; self.items.len()];
+        for first in 0..counts.len() {
+            for second in first + 1..counts.len() {
+                if self.gap(first, second).is_some() {
+                    counts[first] += 1;
+                    counts[second] += 1;
                 }
             }
-            counts
-        })
+        }
+        counts
+    }
+
+    /// Items alive together with one: all that start before it ends, without
+    /// those that end before it starts, and without itself.
+    fn count_by_steps(&self) -> Vec<i64> {
+        let alive = || {
+            self.items
+                .iter()
+                .map(Item::live)
+                .filter(|(start, end)| start < end)
+        };
+        let mut starts: Vec<usize> = alive().map(|(start, _)| start).collect();
+        let mut ends: Vec<usize> = alive().map(|(_, end)| end).collect();
+        starts.sort_unstable();
+        ends.sort_unstable();
+        let count = |(start, end): (usize, usize)| {
+            if start == end {
+                return 0;
+            }
+            let started = starts.partition_point(|&other| other < end);
+            let ended = ends.partition_point(|&other| other <= start);
+            (started - ended) as i64 - 1
+        };
+        self.items.iter().map(|item| count(item.live())).collect()
     }
 
     /// Bytes of a buffer.
@@ -179,6 +233,16 @@ impl<'a> Model<'a> {
     /// Where two buffers each forbid a stretch of distances, what lies between
     /// the stretches is given up too.
     pub(super) fn gap(&self, first: usize, second: usize) -> Option<Gap> {
+        let (a, b) = (&self.items[first], &self.items[second]);
+        if let ([m], [n]) = (&a.members[..], &b.members[..])
+            && !(a.declares && b.declares)
+        {
+            // Nearly all pairs of large problems.
+            return m.meets(n).then_some(Gap {
+                below: m.size,
+                above: n.size,
+            });
+        }
         self.member_gaps(first, second).reduce(|a, b| Gap {
             below: a.below.max(b.below),
             above: a.above.max(b.above),
@@ -221,8 +285,7 @@ impl<'a> Model<'a> {
         {
             return Some(gap);
         }
-        let together = m.start.max(n.start) < m.end.min(n.end);
-        together.then_some(Gap {
+        m.meets(n).then_some(Gap {
             below: m.size,
             above: n.size,
         })
