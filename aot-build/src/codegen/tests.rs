@@ -34,8 +34,12 @@ fn dense() -> Graph {
 
 fn model(graph: Graph, config: Config) -> Model {
     let compiled = compile(graph, &config).unwrap();
-    let source =
-        SourceInfo { file: "dense.json".into(), bytes: 1234, sha256: "ab".repeat(32), ..SourceInfo::default() };
+    let source = SourceInfo {
+        file: "dense.json".into(),
+        bytes: 1234,
+        sha256: "ab".repeat(32),
+        ..SourceInfo::default()
+    };
     Model { type_name: "Dense".into(), source, compiled, config }
 }
 
