@@ -59,8 +59,12 @@ fn convolutions() -> Graph {
 
 fn model(graph: Graph, config: Config) -> Model {
     let compiled = compile(graph, &config).unwrap();
-    let source =
-        SourceInfo { file: "dense.json".into(), bytes: 1234, sha256: "ab".repeat(32), files: vec![] };
+    let source = SourceInfo {
+        file: "dense.json".into(),
+        bytes: 1234,
+        sha256: "ab".repeat(32),
+        ..SourceInfo::default()
+    };
     Model { type_name: "Dense".into(), source, compiled, config }
 }
 
