@@ -152,14 +152,14 @@ mod aot_dense {
 
     /// The steps of a run, in order.
     mod steps {
-        use ::aot_rt::{Read, Write, kernels, specialise};
+        use ::aot_rt::{Read, Write, kernels};
 
         type Workspace = ::aot_rt::Workspace<{ super::Dense::ARENA_BYTES }>;
 
         static CONSTANTS: ::aot_rt::Constants<{ super::Dense::CONSTANT_BYTES }> =
             ::aot_rt::Constants::new(*super::CONSTANT_DATA);
 
-        specialise!(FullyConnected0: kernels::FullyConnectedI8 = kernels::FullyConnectedI8 {
+        static FULLY_CONNECTED_0: kernels::FullyConnectedI8 = kernels::FullyConnectedI8 {
             batch: 1,
             inputs: 3,
             outputs: 2,
@@ -171,7 +171,7 @@ mod aot_dense {
                 max: 127,
                 single_rounding: false,
             },
-        });
+        };
 
         /// `dense/MatMul`: 3 → 2; 6 MACs.
         pub fn fully_connected_0(workspace: &mut Workspace) {
@@ -180,7 +180,15 @@ mod aot_dense {
             let bias = &[];
             let multipliers = CONSTANTS.get::<i32, 0, 1>();
             let shifts = CONSTANTS.get::<i8, 4, 1>();
-            kernels::fully_connected_i8(&FullyConnected0, x, weights, bias, multipliers, shifts, y);
+            kernels::fully_connected_i8(
+                &FULLY_CONNECTED_0,
+                x,
+                weights,
+                bias,
+                multipliers,
+                shifts,
+                y,
+            );
         }
     }
 }
