@@ -1,6 +1,6 @@
 //! What must compile, and what must not and how it says so.
 //!
-//! `TRYBUILD=overwrite cargo test --test ui` writes the expected messages anew.
+//! `TRYBUILD=overwrite cargo test -p aot-ui-tests` writes the expected messages anew.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ fn crate_folder() -> PathBuf {
 fn copy_models() {
     let models = crate_folder().join("models");
     fs::create_dir_all(&models).unwrap();
-    for file in fs::read_dir("ui/models").unwrap() {
+    for file in fs::read_dir("models").unwrap() {
         let file = file.unwrap().path();
         fs::copy(&file, models.join(file.file_name().unwrap())).unwrap();
     }
@@ -25,11 +25,11 @@ fn copy_models() {
 fn ui() {
     copy_models();
     // Checked only, all in one call of cargo.
-    trybuild::TestCases::new().compile_fail("ui/fail/*.rs");
+    trybuild::TestCases::new().compile_fail("fail/*.rs");
 
     // Built, one after the other, since a `const` block in a generic function is
     // computed when its caller is.
     let built = trybuild::TestCases::new();
-    built.pass("ui/pass/*.rs");
-    built.compile_fail("ui/regions/*.rs");
+    built.pass("pass/*.rs");
+    built.compile_fail("regions/*.rs");
 }
