@@ -39,7 +39,7 @@ fn model(type_name: &str, graph: Graph, inputs: Placement, outputs: Placement) -
         file: "odd `one`\n.json".into(),
         bytes: 1,
         sha256: "0".repeat(64),
-        files: vec!["odd".into()],
+        ..SourceInfo::default()
     };
     Model { type_name: type_name.into(), source, compiled, config }
 }
