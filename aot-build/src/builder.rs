@@ -198,3 +198,62 @@ fn write(path: &Path, contents: &[u8]) -> Result<(), Problem> {
     fs::write(path, contents)
         .map_err(|error| Problem::new(format!("cannot write `{}`: {error}", path.display())))
 }
+
+#[cfg(all(test, feature = "tflite"))]
+mod tests {
+    use super::*;
+
+    const DIGITS: &str = "../examples/digits/model/digits.tflite";
+
+    /// A folder of this test's own.
+    fn folder(name: &str) -> PathBuf {
+        let folder = env::temp_dir().join(format!("aot-build-{}-{name}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    #[test]
+    fn files_are_named_after_the_model_and_written_once() {
+        let folder = folder("written");
+        let built = Builder::new(DIGITS).out_dir(&folder).compile().unwrap();
+        assert_eq!(built.rust, folder.join("digits.rs"));
+        assert_eq!(built.constants, Some(folder.join("digits.bin")));
+        let text = fs::read_to_string(&built.rust).unwrap();
+        assert!(
+            text.contains("include_bytes!(\"digits.bin\")") && text.contains("pub use aot_digits::Digits")
+        );
+
+        let written = || fs::metadata(&built.rust).unwrap().modified().unwrap();
+        let before = written();
+        Builder::new(DIGITS).out_dir(&folder).compile().unwrap();
+        assert_eq!(written(), before);
+
+        let named = Builder::new(DIGITS).out_dir(&folder).name("HandWriting").visibility("");
+        let named = named.inputs(Placement::Caller).attribute("/// Mine.").compile().unwrap();
+        assert_eq!(named.rust, folder.join("hand_writing.rs"));
+        let text = fs::read_to_string(&named.rust).unwrap();
+        assert!(text.contains("\nuse aot_hand_writing::HandWriting;") && text.contains("    /// Mine.\n"));
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_file_configures_and_methods_override_it() {
+        let folder = folder("configured");
+        let file = folder.join("aot.toml");
+        fs::write(&file, "ram_limit = 1\n[models.digits]\noptimize = \"size\"").unwrap();
+        let builder = || Builder::new(DIGITS).out_dir(&folder).config(&file);
+        let error = builder().compile().unwrap_err().to_string();
+        assert!(error.contains("digits.tflite: key `ram_limit`: needs "), "{error}");
+        let built = builder().ram_limit(1 << 20).compile().unwrap();
+        assert_eq!(built.model.config.optimize, Optimize::Size);
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn problems_name_the_file() {
+        let missing = Builder::new("no/such.tflite").out_dir(".").compile().unwrap_err();
+        assert!(format!("{missing:?}").contains("no/such.tflite: the file cannot be read"), "{missing:?}");
+        let error = Builder::new(DIGITS).out_dir("no/such/folder").compile().unwrap_err().to_string();
+        assert!(error.contains("cannot write `no/such/folder/digits.rs`"), "{error}");
+    }
+}

@@ -131,7 +131,8 @@ impl From<OpError> for Problem {
 }
 
 /// `2 656 768`: a number for people.
-pub(crate) fn spaced(value: impl fmt::Display) -> String {
+#[must_use]
+pub fn spaced(value: impl fmt::Display) -> String {
     grouped(&value.to_string(), ' ')
 }
 

@@ -16,6 +16,7 @@ pub mod ops;
 pub mod passes;
 pub mod plan;
 pub mod program;
+pub mod report;
 #[cfg(feature = "json")]
 pub mod weights;
 

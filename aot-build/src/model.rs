@@ -1,9 +1,11 @@
 //! From a model's file to everything that back ends need: what the macro, the
 //! build script and the tool share.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
+use crate::graph::Graph;
 use crate::{Compiled, Config, codegen, compile, import};
 
 /// A compiled model, and what it was made from.
@@ -28,6 +30,8 @@ pub struct SourceInfo {
     pub bytes: usize,
     /// Its SHA-256 in hexadecimal.
     pub sha256: String,
+    /// How often it uses each operator, by our name of it, before any pass.
+    pub operators: BTreeMap<String, usize>,
     /// Every file that was read, this one first: the model is compiled again when
     /// one changes.
     pub files: Vec<PathBuf>,
@@ -40,6 +44,7 @@ pub struct SourceInfo {
 /// All problems of the model and of the configuration.
 pub fn compile_file(path: &Path, config: &Config) -> Result<Model, Error> {
     let imported = import::import(path)?;
+    let operators = count_operators(&imported.graph);
     let type_name = codegen::type_name(config.name.as_deref(), &stem(path));
     let (type_name, compiled) = match (type_name, compile(imported.graph, config)) {
         (Ok(type_name), Ok(compiled)) => (type_name, compiled),
@@ -49,8 +54,17 @@ pub fn compile_file(path: &Path, config: &Config) -> Result<Model, Error> {
         }
     };
     let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let source = SourceInfo { file, bytes: imported.bytes, sha256: imported.sha256, files: imported.files };
+    let import::Imported { bytes, sha256, files, .. } = imported;
+    let source = SourceInfo { file, bytes, sha256, operators, files };
     Ok(Model { type_name, source, compiled, config: config.clone() })
+}
+
+fn count_operators(graph: &Graph) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for node in &graph.nodes {
+        *counts.entry(node.op.name().to_owned()).or_default() += 1;
+    }
+    counts
 }
 
 fn stem(path: &Path) -> String {

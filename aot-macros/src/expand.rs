@@ -153,8 +153,7 @@ mod tests {
     #[test]
     fn a_panic_of_the_compiler_is_an_error_that_asks_for_a_report() {
         let path = LitStr::new("net.json", Span::call_site());
-        let result: Result<(), _> = guarded(&path, || panic!("index {} of 3", 7));
-        let error = result.unwrap_err().to_string();
+        let error = guarded(&path, || panic!("index {} of 3", 7)).unwrap_err().to_string();
         assert!(error.starts_with("net.json: the compiler failed: index 7 of 3\n"), "{error}");
         assert!(error.contains("please report it at https://"), "{error}");
     }

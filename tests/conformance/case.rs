@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 
 use aot_build::eval::Evaluator;
 use aot_build::program::Port;
+use aot_build::weights::npy;
 use aot_build::{Compiled, Config, compile, import};
 use aot_rt::DType;
 use serde::Deserialize;
-
-use crate::npy::Array;
 
 /// The largest difference of float results, as a part of the largest result.
 const TOLERANCE: f64 = 1e-5;
@@ -107,49 +106,42 @@ fn run_sets(folder: &Path, tally: &mut Tally) -> Result<(), String> {
 
 fn run_set(set: &Path, compiled: &Compiled, sequence: bool, tally: &mut Tally) -> Result<(), String> {
     let program = &compiled.program;
-    let read = |kind: &str, ports: &[Port]| -> Result<Vec<Array>, String> {
-        let array = |(i, port): (usize, &Port)| {
-            let array = Array::read(&set.join(format!("{kind}{i}.npy")));
-            check_type(&array, port, sequence)?;
-            Ok(array)
-        };
-        ports.iter().enumerate().map(array).collect()
+    let read = |kind: &str, ports: &[Port]| -> Result<Vec<Vec<Vec<u8>>>, String> {
+        let steps = |(i, port)| read_steps(&set.join(format!("{kind}{i}.npy")), port, sequence);
+        ports.iter().enumerate().map(steps).collect()
     };
     let (inputs, expected) = (read("in", &program.inputs)?, read("out", &program.outputs)?);
-    let mut inputs: Vec<_> = inputs.iter().map(|array| steps(array, sequence)).collect();
-    let mut expected: Vec<_> = expected.iter().map(|array| steps(array, sequence)).collect();
+    let steps = inputs.iter().chain(&expected).map(Vec::len).max().unwrap_or(0);
     let mut evaluator = Evaluator::new(compiled);
-    loop {
-        let Some(inputs) = inputs.iter_mut().map(Iterator::next).collect::<Option<Vec<_>>>() else {
-            return Ok(());
+    for step in 0..steps {
+        let at_step = |arrays: &[Vec<Vec<u8>>]| -> Result<Vec<Vec<u8>>, String> {
+            let arrays = arrays.iter().map(|steps| steps.get(step).cloned());
+            arrays.collect::<Option<_>>().ok_or_else(|| format!("an array has no step {step}"))
         };
-        let found = evaluator.run(&inputs)?;
-        for ((found, expected), port) in found.iter().zip(&mut expected).zip(&program.outputs) {
-            let expected = expected.next().ok_or("fewer expected steps than inputs")?;
+        let (inputs, expected) = (at_step(&inputs)?, at_step(&expected)?);
+        let found = evaluator.run(&inputs.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
+        for ((found, expected), port) in found.iter().zip(&expected).zip(&program.outputs) {
             compare(found, expected, port, tally);
         }
     }
+    Ok(())
 }
 
-/// The arrays of the single run, or of each step.
-fn steps(array: &Array, sequence: bool) -> Box<dyn Iterator<Item = &[u8]> + '_> {
-    if sequence { Box::new(array.steps()) } else { Box::new(std::iter::once(&*array.bytes)) }
-}
-
-fn check_type(array: &Array, port: &Port, sequence: bool) -> Result<(), String> {
-    let dtype = match port.ty.dtype {
-        DType::I8 => "|i1",
-        DType::U8 => "|u1",
-        DType::I16 => "<i2",
-        DType::I32 => "<i4",
-        DType::I64 => "<i8",
-        DType::F32 => "<f4",
+/// The elements of the array at `path`, for each step of the sequence or for the single
+/// run; they must be of the port's type.
+fn read_steps(path: &Path, port: &Port, sequence: bool) -> Result<Vec<Vec<u8>>, String> {
+    let in_file = |error: String| format!("{}: {error}", path.display());
+    let file = std::fs::read(path).map_err(|error| in_file(error.to_string()))?;
+    let array = npy::read(&file).map_err(in_file)?;
+    let (steps, shape) = match array.shape.split_first() {
+        Some((steps, shape)) if sequence => (*steps, shape),
+        _ => (1, &*array.shape),
     };
-    let shape = if sequence { array.shape.get(1..).unwrap_or_default() } else { &array.shape };
-    if array.dtype == dtype && *shape == *port.ty.shape {
-        return Ok(());
+    if array.dtype != port.ty.dtype || *shape != *port.ty.shape {
+        let found = format!("{} {}", array.dtype.name(), array.shape);
+        return Err(in_file(format!("`{}` is {}, the array {found}", port.name, port.ty)));
     }
-    Err(format!("`{}` is {}, the array {} {:?}", port.name, port.ty, array.dtype, array.shape))
+    Ok(array.bytes.chunks(array.bytes.len() / steps).map(<[u8]>::to_vec).collect())
 }
 
 fn compare(found: &[u8], expected: &[u8], port: &Port, tally: &mut Tally) {

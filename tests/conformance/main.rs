@@ -4,7 +4,6 @@
 //! are taken in another order. `-- --nocapture` shows the figures.
 
 mod case;
-mod npy;
 mod refused;
 
 use std::path::{Path, PathBuf};

@@ -1,9 +1,6 @@
 //! Real models through generated code: every set of inputs must give the reference's
 //! outputs. `build.rs` compiles the models; `-- --nocapture` shows the figures.
 
-#[path = "../conformance/npy.rs"]
-mod npy;
-
 /// A module for each model and configuration, made by `build.rs`.
 #[deny(warnings, missing_docs, unreachable_pub, clippy::pedantic)]
 mod generated {
@@ -12,8 +9,8 @@ mod generated {
 
 use std::path::{Path, PathBuf};
 
+use aot_build::weights::npy;
 use aot_rt::{Block, DType, Model, TensorInfo, block_bytes_mut};
-use npy::Array;
 
 /// The largest difference of float results, as a part of the largest result: sums are
 /// taken in another order.
@@ -40,22 +37,24 @@ fn sets(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn run_set<M: Model>(runner: &mut M, set: &Path) {
-    let inputs: Vec<_> = M::INPUTS.iter().enumerate().map(|(i, info)| read(set, "in", i, info)).collect();
-    let mut inputs: Vec<_> = inputs.iter().map(|array| Aligned::new(&array.bytes)).collect();
+    let mut inputs: Vec<_> =
+        M::INPUTS.iter().enumerate().map(|(i, info)| Aligned::new(&read(set, "in", i, info))).collect();
     let inputs: Vec<&[u8]> = inputs.iter_mut().map(|input| &*input.bytes()).collect();
     let mut outputs: Vec<_> = M::OUTPUTS.iter().map(|info| Aligned::new(&vec![0; info.bytes()])).collect();
     let mut outputs: Vec<_> = outputs.iter_mut().map(Aligned::bytes).collect();
     runner.run_bytes(&inputs, &mut outputs).expect("the arrays are as described");
     for (i, (found, info)) in outputs.iter().zip(M::OUTPUTS).enumerate() {
-        compare(found, &read(set, "out", i, info).bytes, info, set);
+        compare(found, &read(set, "out", i, info), info, set);
     }
 }
 
-fn read(set: &Path, kind: &str, i: usize, info: &TensorInfo) -> Array {
-    let array = Array::read(&set.join(format!("{kind}{i}.npy")));
-    assert_eq!(array.shape, info.shape, "{}: `{}`", set.display(), info.name);
-    assert_eq!(array.bytes.len(), info.bytes(), "{}: `{}` is {}", set.display(), info.name, array.dtype);
-    array
+fn read(set: &Path, kind: &str, i: usize, info: &TensorInfo) -> Vec<u8> {
+    let path = set.join(format!("{kind}{i}.npy"));
+    let file = std::fs::read(&path).expect("the array can be read");
+    let array = npy::read(&file).expect("the array is well-formed");
+    let (found, name) = ((array.dtype, &array.shape[..]), info.name);
+    assert_eq!(found, (info.dtype, info.shape), "{}: `{name}`", path.display());
+    array.bytes.to_vec()
 }
 
 fn compare(found: &[u8], expected: &[u8], info: &TensorInfo, set: &Path) {

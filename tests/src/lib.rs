@@ -1,1 +1,56 @@
-//! Shared helpers of the tests.
+//! Code generated for odd graphs (`generated/odd.rs`), as a library exports it: nothing
+//! in it may warn, used or not.
+#![deny(warnings, missing_docs, unreachable_pub, clippy::pedantic)]
+
+/// Names that are keywords, methods, equal, empty, and worse.
+pub mod names {
+    aot_rt::include_model!("names");
+}
+
+/// The same with the caller's inputs.
+pub mod names_inputs_caller {
+    aot_rt::include_model!("names_inputs_caller");
+}
+
+/// The same with the caller's outputs.
+pub mod names_outputs_caller {
+    aot_rt::include_model!("names_outputs_caller");
+}
+
+/// The same with the caller's inputs and outputs.
+pub mod names_caller {
+    aot_rt::include_model!("names_caller");
+}
+
+/// Inputs and constants as outputs.
+pub mod copies {
+    aot_rt::include_model!("copies");
+}
+
+/// Many steps, and a name that the runtime has, too.
+pub mod chain {
+    aot_rt::include_model!("chain");
+}
+
+/// What no user of this crate sees.
+mod private {
+    mod copies {
+        aot_rt::include_model!("copies_caller");
+    }
+    mod chain {
+        aot_rt::include_model!("chain_caller");
+    }
+
+    #[cfg(test)]
+    pub(crate) fn copy(x: &[f32; 3]) -> ([f32; 3], [i32; 2]) {
+        let (mut first, mut seven, mut second) = ([0.0; 3], [0; 2], [0.0; 3]);
+        let outputs =
+            copies::CopiesOutputs { output_x: &mut first, seven: &mut seven, output_x_2: &mut second };
+        copies::Copies::new().run(x, outputs);
+        assert_eq!(first.map(f32::to_bits), second.map(f32::to_bits));
+        (first, seven)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -23,7 +23,7 @@ pub(super) fn code_span(name: &str) -> String {
 }
 
 /// Text from a file outside a code span.
-pub(super) fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     text.chars().map(harmless).collect()
 }
 
@@ -37,7 +37,7 @@ fn harmless(c: char) -> char {
 }
 
 /// What the integers of a tensor stand for: `0.5847 (q − 83)`.
-pub(super) fn real_value(quantization: Quantization) -> String {
+pub(crate) fn real_value(quantization: Quantization) -> String {
     let Quantization { scale, zero_point } = quantization;
     let steps = match zero_point {
         0 => "q".to_owned(),

@@ -13,6 +13,7 @@ mod steps;
 mod untyped;
 mod writer;
 
+pub(crate) use docs::{plain, real_value};
 pub use names::{snake_case, type_name};
 
 use literal::integer;

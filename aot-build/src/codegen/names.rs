@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use crate::error::{Location, Problem};
 
 /// Longest identifier that a name becomes.
-const MAX_LEN: usize = 60;
+const MAX_LEN: usize = 40;
 
 /// Words that are no identifiers, in the 2024 edition.
 const KEYWORDS: [&str; 53] = [

@@ -37,14 +37,18 @@ impl Runner<'_> {
 
     /// The struct.
     pub(super) fn declaration(&self, code: &mut Code, attributes: &[String]) {
-        if !attributes.is_empty() {
-            for attribute in attributes {
-                code.line(attribute);
-            }
+        for attribute in attributes {
+            code.line(attribute);
+        }
+        if attributes.iter().any(|attribute| is_documentation(attribute)) {
             code.line("///");
         }
         code.doc(docs::runner(self.model, &self.ports.inputs, &self.ports.outputs));
-        code.line("#[derive(Debug, Default)]");
+        let derives = |name: &str| attributes.iter().any(|attribute| derives(attribute, name));
+        let derived: Vec<_> = ["Debug", "Default"].into_iter().filter(|name| !derives(name)).collect();
+        if !derived.is_empty() {
+            code.line(format!("#[derive({})]", derived.join(", ")));
+        }
         code.block(format!("pub struct {} {{", self.name()), "}", |code| {
             code.line(format!("workspace: ::aot_rt::Workspace<{{ {}::ARENA_BYTES }}>,", self.name()));
         });
@@ -150,25 +154,24 @@ impl Runner<'_> {
         code.line("#[must_use]");
         code.block("pub fn take() -> Option<&'static mut Self> {", "}", |code| {
             let name = self.name();
-            code.line(format!("static RUNNER: ::aot_rt::Singleton<{name}> ="));
-            code.line(format!("    ::aot_rt::Singleton::new({name}::new());"));
+            code.assign(
+                &format!("static RUNNER: ::aot_rt::Singleton<{name}>"),
+                &format!("::aot_rt::Singleton::new({name}::new())"),
+            );
             code.line("RUNNER.take()");
         });
     }
 
     fn run_with_copies(&self, code: &mut Code) {
         code.blank();
-        let result = match self.ports.output_place {
-            Placement::Workspace => ", and gives what is there then",
-            Placement::Caller => "",
-        };
-        code.doc(format!("Runs the model: copies what it is given into the workspace{result}."));
+        code.doc("Runs the model: copies its inputs into the workspace first.");
         self.signature(code, "run", true);
         code.indented(|code| {
             for port in &self.ports.inputs {
                 code.line(format!("*self.{}_mut() = *{};", port.ident, self.input_array(port)));
             }
-            code.line(format!("self.run_in_place({})", self.output_arguments()));
+            let end = if self.ports.output_place == Placement::Caller { ";" } else { "" };
+            code.line(format!("self.run_in_place({}){end}", self.output_arguments()));
         });
         code.line("}");
     }
@@ -265,13 +268,24 @@ impl Runner<'_> {
     }
 
     /// What `run` hands on to `run_in_place`.
-    pub(super) fn output_arguments(&self) -> String {
+    fn output_arguments(&self) -> String {
         match (self.ports.output_place, self.outputs_struct(), self.ports.outputs.as_slice()) {
             (Placement::Caller, Some(_), _) => "outputs".into(),
             (Placement::Caller, None, [port]) => port.ident.clone(),
             (Placement::Caller, None, _) | (Placement::Workspace, ..) => String::new(),
         }
     }
+}
+
+/// Whether a user's attribute is documentation, to be set apart from ours.
+fn is_documentation(attribute: &str) -> bool {
+    let attribute = attribute.trim_start();
+    attribute.starts_with("///") || attribute.trim_start_matches(['#', '[', ' ']).starts_with("doc")
+}
+
+/// Whether a user's attribute derives the trait `name`, so that we must not.
+fn derives(attribute: &str, name: &str) -> bool {
+    attribute.contains("derive") && attribute.split(|c: char| !c.is_alphanumeric()).any(|word| word == name)
 }
 
 fn input_region(code: &mut Code, port: &Port<'_>) {

@@ -16,9 +16,13 @@ use crate::program::{ConstantView, Operand, Step, Storage, View};
 use crate::{Compiled, Model};
 
 /// Whether a kernel is compiled for the extents of each layer under `optimize =
-/// "speed"`: those with inner loops whose bounds rustc can use.
+/// "speed"`.
+///
+/// On x86-64 that makes keyword spotting 1.03 times as fast, visual wake words 1.06
+/// (float 1.18), and a small digit network 1.33; networks of fully connected layers
+/// 1.00, so those share one instance.
 fn specialises(kernel: &Kernel) -> bool {
-    matches!(kernel.name().rsplit_once('_'), Some(("conv2d" | "depthwise_conv2d" | "fully_connected", _)))
+    matches!(kernel.name().rsplit_once('_'), Some(("conv2d" | "depthwise_conv2d", _)))
 }
 
 /// How a step reaches one of its operands.
@@ -124,10 +128,10 @@ impl<'m> Steps<'m> {
             }
             if has_constants {
                 code.blank();
-                code.line(format!(
-                    "static CONSTANTS: ::aot_rt::Constants<{{ super::{runner}::CONSTANT_BYTES }}> ="
-                ));
-                code.line("    ::aot_rt::Constants::new(*super::CONSTANT_DATA);");
+                code.assign(
+                    &format!("static CONSTANTS: ::aot_rt::Constants<{{ super::{runner}::CONSTANT_BYTES }}>"),
+                    "::aot_rt::Constants::new(*super::CONSTANT_DATA)",
+                );
             }
             code.append(functions);
         });

@@ -1,5 +1,9 @@
 //! What is generated for small graphs.
 
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
 use aot_rt::DType;
 
 use super::generate;
@@ -7,10 +11,10 @@ use crate::config::{Optimize, Placement};
 use crate::graph::{
     Data, Graph, GraphBuilder, NodeDeclaration, OutputDeclaration, Quantization, Shape, TensorType,
 };
-use crate::ops::FullyConnected;
+use crate::ops::{Conv2d, FullyConnected, Padding2d};
 use crate::{Config, Model, SourceInfo, compile};
 
-fn quantized(shape: [usize; 2], scale: f32, zero_point: i32) -> TensorType {
+fn quantized<const RANK: usize>(shape: [usize; RANK], scale: f32, zero_point: i32) -> TensorType {
     let quantization = Some(Quantization::per_tensor(scale, zero_point).unwrap());
     TensorType { quantization, ..TensorType::new(DType::I8, Shape::new(shape).unwrap()) }
 }
@@ -32,25 +36,113 @@ fn dense() -> Graph {
     builder.finish(vec![y[0].unwrap()]).unwrap()
 }
 
+/// Two layers of the same extents: they share an instance of the kernel.
+fn convolutions() -> Graph {
+    let mut builder = GraphBuilder::new("convolutions");
+    let image = || quantized([1, 4, 4, 1], 0.5, -3);
+    let mut x = builder.input("image", image());
+    for i in 0..2 {
+        let data = Data::from_i8s(&[i, 1, 2, 3, 4, 5, 6, 7, 8]);
+        let w = builder.constant(format!("w{i}"), quantized([1, 3, 3, 1], 0.125, 0), data);
+        let name = format!("conv {i}\n");
+        let results = builder.node(NodeDeclaration {
+            name: name.clone(),
+            index: 0,
+            op: Conv2d { padding: Padding2d::Same, ..Conv2d::default() }.into(),
+            inputs: vec![Some(x), Some(w), None],
+            outputs: vec![OutputDeclaration { name, ty: Some(image()) }],
+        });
+        x = results[0].unwrap();
+    }
+    builder.finish(vec![x]).unwrap()
+}
+
 fn model(graph: Graph, config: Config) -> Model {
     let compiled = compile(graph, &config).unwrap();
-    let source =
-        SourceInfo { file: "dense.json".into(), bytes: 1234, sha256: "ab".repeat(32), files: vec![] };
+    let source = SourceInfo {
+        file: "dense.json".into(),
+        bytes: 1234,
+        sha256: "ab".repeat(32),
+        ..SourceInfo::default()
+    };
     Model { type_name: "Dense".into(), source, compiled, config }
 }
 
-#[test]
-fn dump() {
-    for config in [
-        Config::default(),
-        Config {
-            optimize: Optimize::Size,
-            inputs: Placement::Caller,
-            outputs: Placement::Caller,
-            ..Config::default()
-        },
-    ] {
-        let generated = generate(&model(dense(), config), &[]);
-        println!("{}", generated.file("pub", "include_bytes!(\"dense.bin\")"));
+/// Compares with `snapshots/NAME.rs`; writes it where `UPDATE_SNAPSHOTS` is set.
+fn snapshot(name: &str, graph: Graph, config: Config) {
+    let generated = generate(&model(graph, config), &["/// Finds nothing.".into()]);
+    let text = generated.file("pub(crate)", &format!("include_bytes!(\"{name}.bin\")"));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/codegen/snapshots/{name}.rs"));
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        std::fs::write(&path, &text).unwrap();
     }
+    assert_eq!(text, std::fs::read_to_string(path).unwrap());
+    assert!(!text.contains("unsafe"));
+    is_formatted(&text);
+}
+
+/// Generated code is as rustfmt would have it, where rustfmt is installed.
+fn is_formatted(text: &str) {
+    let rustfmt = Command::new("rustfmt")
+        .args(["--edition", "2024", "--emit", "stdout"])
+        .current_dir(std::env::temp_dir())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn();
+    let Ok(mut rustfmt) = rustfmt else { return println!("skipped: there is no rustfmt") };
+    rustfmt.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let output = rustfmt.wait_with_output().unwrap();
+    if output.status.success() {
+        assert_eq!(text, String::from_utf8(output.stdout).unwrap());
+    }
+}
+
+#[test]
+fn dense_in_the_workspace() {
+    snapshot("dense", dense(), Config::default());
+}
+
+#[test]
+fn specialised_convolutions() {
+    snapshot("convolutions", convolutions(), Config::default());
+}
+
+#[test]
+fn dense_for_size_in_the_callers_arrays() {
+    let place = Placement::Caller;
+    let config = Config { optimize: Optimize::Size, inputs: place, outputs: place, ..Config::default() };
+    snapshot("dense_size_caller", dense(), config);
+}
+
+#[test]
+fn attributes_stand_before_the_struct() {
+    let model = model(dense(), Config::default());
+    for (attributes, expect) in [
+        (vec![], "    #[derive(Debug, Default)]\n    pub struct"),
+        (vec!["# [derive (Clone , Debug)]"], "    #[derive(Default)]\n    pub struct"),
+        (vec!["#[repr(align(32))]"], "    #[repr(align(32))]\n    /// Runner for"),
+        (vec!["# [doc = \" D.\"]"], "    # [doc = \" D.\"]\n    ///\n    /// Runner for"),
+    ] {
+        let attributes: Vec<String> = attributes.into_iter().map(Into::into).collect();
+        let body = generate(&model, &attributes).body;
+        assert!(body.contains(expect), "{expect}\n{body}");
+    }
+}
+
+#[test]
+fn what_fits_no_limit_is_named() {
+    let config = Config { ram_limit: Some(4), flash_limit: Some(10), ..Config::default() };
+    let problems = compile(dense(), &config).unwrap_err();
+    let messages: Vec<_> = problems.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        messages,
+        [
+            "key `ram_limit`: needs 5 bytes of RAM, the limit is 4 (1 too many)\n  \
+             - at step 0 `fully_connected_0` are alive: `input_1` 3, `Identity` 2\n  \
+             = help: `inputs = \"caller\"` leaves 3 bytes to the caller; \
+             `outputs = \"caller\"` leaves 2 bytes to the caller",
+            "key `flash_limit`: needs 11 bytes of flash for constants, the limit is 10 (1 too many)\n  \
+             - most of it is for `fully_connected_0` 11",
+        ]
+    );
 }

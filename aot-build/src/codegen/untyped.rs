@@ -4,7 +4,7 @@ use aot_rt::DType;
 
 use super::ports::Port;
 use super::runner::Runner;
-use super::writer::Code;
+use super::writer::{Code, STRUCT_WIDTH};
 use crate::config::Placement;
 
 impl Runner<'_> {
@@ -45,7 +45,7 @@ impl Runner<'_> {
                 }
             }
             (_, Some(name)) => {
-                code.wide_list(&format!("let inputs = {name} {{ "), &names(inputs), " };");
+                code.list(&format!("let inputs = {name} {{ "), &names(inputs), " };", STRUCT_WIDTH);
                 given.push("inputs".into());
             }
             (_, None) => given.extend(names(inputs)),
@@ -53,7 +53,7 @@ impl Runner<'_> {
         match (self.ports.output_place, self.outputs_struct()) {
             (Placement::Workspace, _) => (),
             (Placement::Caller, Some(name)) => {
-                code.wide_list(&format!("let outputs = {name} {{ "), &names(outputs), " };");
+                code.list(&format!("let outputs = {name} {{ "), &names(outputs), " };", STRUCT_WIDTH);
                 given.push("outputs".into());
             }
             (Placement::Caller, None) => given.extend(names(outputs)),

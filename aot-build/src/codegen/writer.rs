@@ -4,6 +4,8 @@
 const MAX_WIDTH: usize = 100;
 /// rustfmt's `fn_call_width`.
 pub(super) const CALL_WIDTH: usize = 60;
+/// rustfmt's `struct_lit_width`.
+pub(super) const STRUCT_WIDTH: usize = 18;
 
 /// Source that grows line by line.
 #[derive(Debug, Default)]
@@ -78,11 +80,21 @@ impl Code {
         if len(&joined) <= width && line_len <= MAX_WIDTH {
             self.line(format!("{open}{joined}{close}"));
         } else {
-            self.block(open, close, |code| {
+            self.block(open.trim_end(), close.trim_start(), |code| {
                 for item in items {
                     code.line(format!("{item},"));
                 }
             });
+        }
+    }
+
+    /// `open = value;`, the value on a line of its own where both are too long.
+    pub(super) fn assign(&mut self, open: &str, value: &str) {
+        if self.indent * 4 + open.chars().count() + value.chars().count() + 4 <= MAX_WIDTH {
+            self.line(format!("{open} = {value};"));
+        } else {
+            self.line(format!("{open} ="));
+            self.indented(|code| code.line(format!("{value};")));
         }
     }
 

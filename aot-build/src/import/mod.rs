@@ -45,10 +45,10 @@ fn read(source: &mut Source) -> Result<(Graph, Vec<u8>), Vec<Problem>> {
     let bytes = source.model().map_err(|problem| vec![problem])?;
     let extension = source.path().extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     let graph = match extension {
-        #[cfg(feature = "tflite")]
-        "tflite" => tflite::read(&bytes, source.name())?,
         #[cfg(feature = "json")]
         "json" => json::import(source, &bytes)?,
+        #[cfg(feature = "tflite")]
+        "tflite" => tflite::read(&bytes, source.name())?,
         _ => return Err(vec![unknown_format(extension)]),
     };
     Ok((graph, bytes))

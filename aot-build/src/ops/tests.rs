@@ -2,10 +2,12 @@
 //! the right results is for the conformance tests.
 
 use super::*;
-use crate::Config;
+use crate::config::Rounding;
+use crate::eval::Evaluator;
 use crate::graph::sketch::{Sketch, f32_type, i8_type};
 use crate::graph::{Data, Quantization, TensorId};
 use crate::program::{Program, lower};
+use crate::{Config, compile};
 
 /// Lowers one operator on an input and constants of these types; float constants count
 /// from 0, all elements of int8 ones are 127, of others 0.
@@ -198,4 +200,19 @@ fn weights_are_stored_once() {
     let operands = [f32_type([1, 3, 3, 2]), f32_type([9, 2, 2, 2])];
     let program = lowered(conv(1, Activation::None), &operands, f32_type([1, 2, 2, 9])).unwrap();
     assert_eq!(program.constants.bytes().len(), 9 * 8 * 4);
+}
+
+/// `known-faults.md` L5 (a): an accumulator that rounds to -21 twice, and to -20 once.
+#[test]
+fn the_configuration_says_how_often_to_round() {
+    for (rounding, expect) in [(Rounding::Double, -21), (Rounding::Single, -20)] {
+        let mut sketch = Sketch::new();
+        let x = sketch.input("x", i8_type([1, 1], 0.4, 0));
+        let w = sketch.constant("w", i8_type([1, 1], 1.0 / 37.0, 0), Data::from_i8s(&[24]));
+        let y = sketch.typed("y", FullyConnected::default(), &[x, w], i8_type([1, 1], 1.0, 0));
+        let config = Config { rounding, ..Config::default() };
+        let compiled = compile(sketch.finish(&[y]), &config).unwrap();
+        let result = Evaluator::new(&compiled).run(&[&[(-79_i8).cast_unsigned()]]).unwrap();
+        assert_eq!(result, [[i8::cast_unsigned(expect)]], "{rounding:?}");
+    }
 }

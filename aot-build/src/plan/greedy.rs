@@ -4,8 +4,9 @@
 use std::cmp::Reverse;
 
 use super::PlanError;
-use super::model::Model;
+use super::model::{Item, Model};
 use super::problem::PoolId;
+use super::shelf::Shelf;
 
 /// Places of all items of a model.
 #[derive(Clone, Debug)]
@@ -62,12 +63,12 @@ impl Order {
     /// The items in this order; items at fixed offsets always come first.
     pub(super) fn items(self, model: &Model<'_>) -> Vec<usize> {
         let count = model.items.len();
-        let conflicts = if self == Self::Conflicts { conflict_counts(model) } else { Vec::new() };
+        let conflicts = model.conflicts();
         let mut order: Vec<usize> = (0..count).collect();
         order.sort_by_key(|&index| {
             let item = &model.items[index];
             let rank = match self {
-                Self::Size | Self::SizeReversed => (item.extent, item.steps_alive()),
+                Self::Size | Self::SizeReversed => (item.extent, conflicts[index]),
                 Self::Life => (item.steps_alive(), item.extent),
                 Self::Area => (item.steps_alive().saturating_mul(item.extent), item.extent),
                 Self::Conflicts => (conflicts[index], item.extent),
@@ -80,47 +81,97 @@ impl Order {
     }
 }
 
-fn conflict_counts(model: &Model<'_>) -> Vec<i64> {
-    let count = model.items.len();
-    let conflicts =
-        |item| (0..count).filter(|&other| other != item && model.gap(item, other).is_some()).count();
-    (0..count).map(|item| conflicts(item) as i64).collect()
+/// Orders tried for one layout, at most, when pools are too small.
+const PROMOTIONS: usize = 200;
+
+/// Places the items in one of the orders.
+///
+/// Where the limits of the pools leave no room for an item, it is placed before
+/// all others, and so on until all fit.
+pub(super) fn place_by(model: &Model<'_>, order: Order) -> Result<Layout, PlanError> {
+    place_persistently(model, order.items(model)).map(|(_, layout)| layout)
+}
+
+fn place_persistently(model: &Model<'_>, mut order: Vec<usize>) -> Result<(Vec<usize>, Layout), PlanError> {
+    let fixed = model.items.iter().filter(|item| item.fixed.is_some()).count();
+    let mut promotions = 0;
+    loop {
+        let refused = match try_in_order(model, &order) {
+            Ok(layout) => return Ok((order, layout)),
+            Err(refused) => refused,
+        };
+        promotions += 1;
+        if model.items[refused].fixed.is_some() || promotions > PROMOTIONS {
+            return Err(PlanError::no_room(model, refused));
+        }
+        order.retain(|&index| index != refused);
+        order.insert(fixed, refused);
+    }
+}
+
+/// The order, of all, whose layout is the smallest, and that layout.
+pub(super) fn best(model: &Model<'_>) -> Result<(Vec<usize>, Layout), PlanError> {
+    let mut best = place_persistently(model, Order::ALL[0].items(model));
+    for &order in &Order::ALL[1..] {
+        let next = place_persistently(model, order.items(model));
+        let total = |placed: &Result<(_, Layout), PlanError>| {
+            placed.as_ref().map_or(i64::MAX, |(_, layout)| layout.total(model))
+        };
+        if total(&next) < total(&best) {
+            best = next;
+        }
+    }
+    best
 }
 
 /// Places the items in the given order.
 pub(super) fn place_in_order(model: &Model<'_>, order: &[usize]) -> Result<Layout, PlanError> {
+    try_in_order(model, order).map_err(|refused| PlanError::no_room(model, refused))
+}
+
+/// The same; where there is no room, the item left over.
+fn try_in_order(model: &Model<'_>, order: &[usize]) -> Result<Layout, usize> {
     let mut layout = Layout { places: vec![(PoolId::default(), 0); model.items.len()] };
     let mut placed: Vec<Vec<usize>> = vec![Vec::new(); model.limits.len()];
+    let mut shelves: Vec<Shelf> = model.limits.iter().map(|_| Shelf::default()).collect();
     for &index in order {
-        let (pool, offset) = place(model, &layout, &placed, index)?;
+        let item = &model.items[index];
+        let lowest = |pool: PoolId| {
+            if model.is_plain {
+                Some(shelves[pool.index()].lowest(item))
+            } else {
+                lowest_place(model, &layout, &placed[pool.index()], index)
+            }
+        };
+        let (pool, offset) = place(model, item, lowest).ok_or(index)?;
         layout.places[index] = (pool, offset);
         placed[pool.index()].push(index);
+        if model.is_plain {
+            shelves[pool.index()].insert(item, offset);
+        }
     }
     Ok(layout)
 }
 
 /// The first pool that has room for the item, and the lowest offset there.
-fn place(
-    model: &Model<'_>,
-    layout: &Layout,
-    placed: &[Vec<usize>],
-    index: usize,
-) -> Result<(PoolId, i64), PlanError> {
+fn place(model: &Model<'_>, item: &Item, lowest: impl Fn(PoolId) -> Option<i64>) -> Option<(PoolId, i64)> {
+    let fits = |&pool: &PoolId| {
+        let offset = lowest(pool)?;
+        (offset + item.extent <= model.limits[pool.index()]).then_some((pool, offset))
+    };
+    item.pools.iter().find_map(fits)
+}
+
+/// The lowest offset of an item that keeps every gap to the placed items, or
+/// its fixed offset if that does.
+fn lowest_place(model: &Model<'_>, layout: &Layout, placed: &[usize], index: usize) -> Option<i64> {
     let item = &model.items[index];
-    for &pool in &item.pools {
-        let holes = forbidden(model, layout, &placed[pool.index()], index);
-        let offset = match item.fixed {
-            Some(offset) if holes.iter().any(|&(low, high)| low < offset && offset < high) => {
-                continue;
-            }
-            Some(offset) => offset,
-            None => lowest(&holes, |from| item.align(from)),
-        };
-        if offset + item.extent <= model.limits[pool.index()] {
-            return Ok((pool, offset));
-        }
+    let holes = forbidden(model, layout, placed, index);
+    match item.fixed {
+        Some(offset) if holes.iter().any(|&(low, high)| low < offset && offset < high) => None,
+        Some(offset) => Some(offset),
+        None => Some(lowest(&holes, |from| item.align(from))),
     }
-    Err(PlanError::no_room(model, index))
 }
 
 /// Stretches of offsets, both ends excluded, that the placed items forbid to
@@ -154,17 +205,31 @@ fn lowest(holes: &[(i64, i64)], align: impl Fn(i64) -> i64) -> i64 {
 /// Places every item above the ones before it, whether they conflict or not.
 pub(super) fn place_apart(model: &Model<'_>) -> Result<Layout, PlanError> {
     let mut layout = Layout { places: vec![(PoolId::default(), 0); model.items.len()] };
-    let mut tops = vec![0; model.limits.len()];
+    let mut placed: Vec<Vec<usize>> = vec![Vec::new(); model.limits.len()];
     for index in Order::Start.items(model) {
         let item = &model.items[index];
-        let room = |&&pool: &&PoolId| {
-            let offset = item.fixed.unwrap_or_else(|| item.align(tops[pool.index()]));
-            offset + item.extent <= model.limits[pool.index()]
+        let lowest = |pool: PoolId| {
+            let placed = &placed[pool.index()];
+            match item.fixed {
+                Some(_) => lowest_place(model, &layout, placed, index),
+                None => Some(above_all(model, &layout, placed, index)),
+            }
         };
-        let &pool = item.pools.iter().find(room).ok_or_else(|| PlanError::no_room(model, index))?;
-        let offset = item.fixed.unwrap_or_else(|| item.align(tops[pool.index()]));
+        let place = place(model, item, lowest);
+        let (pool, offset) = place.ok_or_else(|| PlanError::no_room(model, index))?;
         layout.places[index] = (pool, offset);
-        tops[pool.index()] = tops[pool.index()].max(offset + item.extent);
+        placed[pool.index()].push(index);
     }
     Ok(layout)
+}
+
+/// The lowest aligned offset above all placed items that keeps every gap.
+pub(super) fn above_all(model: &Model<'_>, layout: &Layout, placed: &[usize], index: usize) -> i64 {
+    let above = |&other: &usize| {
+        let end = layout.places[other].1 + model.items[other].extent;
+        let gap = model.gap(index, other).map(|gap| layout.places[other].1 + gap.above);
+        end.max(gap.unwrap_or(0))
+    };
+    let offset = placed.iter().map(above).max().unwrap_or(0);
+    model.items[index].align(offset)
 }

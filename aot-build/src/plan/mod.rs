@@ -7,13 +7,17 @@
 
 mod bounds;
 mod greedy;
+mod hill_climb;
 mod intervals;
 mod model;
 mod optimal;
 mod placement;
 mod planner;
 mod problem;
+mod random;
 mod search;
+mod shelf;
+mod tokens;
 mod verify;
 
 #[cfg(test)]
@@ -29,6 +33,7 @@ pub use intervals::{Intervals, IntervalsError, IntervalsFault, read_intervals};
 pub use placement::{Place, Plan, PoolPlan};
 pub use planner::{Limits, Planner, UnknownPlanner};
 pub use problem::{Buffer, BufferId, Fault, Gap, InvalidProblem, Pool, PoolId, Position, Problem};
+pub use tokens::{StorageTokens, TokenGraph, TokenKind, TokenNode, UnknownValue, Value, storage_tokens};
 pub use verify::{Violation, verify};
 
 /// Why there is no plan.
@@ -40,12 +45,22 @@ pub enum PlanError {
     /// Sizes, alignments, gaps and fixed offsets add up to more than can be
     /// counted.
     TooLarge,
-    /// The planner found no place for a buffer within the limits of the pools.
+    /// The planner found no place for a buffer within the limits of several
+    /// pools, or for one at a fixed offset.
     NoRoom {
         /// The buffer that was left over.
         buffer: BufferId,
         /// Whether it is certain that no plan exists.
         impossible: bool,
+    },
+    /// The planner found no plan within the limit of the only pool.
+    OverLimit {
+        /// Bytes of the plan that it found.
+        needed: usize,
+        /// No plan needs fewer bytes; above the limit, there is none within it.
+        lower_bound: usize,
+        /// Bytes of the pool.
+        limit: usize,
     },
     /// The planner made a plan that breaks the rules: a fault of ours.
     Broken(Violation),
@@ -69,6 +84,14 @@ impl fmt::Display for PlanError {
             Self::NoRoom { buffer, impossible: false } => {
                 write!(f, "found no plan that fits the pools: no room for buffer {}", buffer.index())
             }
+            Self::OverLimit { needed, lower_bound, limit } => {
+                let known = if lower_bound > limit {
+                    "no plan needs less than"
+                } else {
+                    "it is not known whether one exists; no plan needs less than"
+                };
+                write!(f, "found no plan within {limit} bytes, only one of {needed}; {known} {lower_bound}")
+            }
             Self::Broken(violation) => write!(f, "the planner is at fault: {violation}"),
         }
     }
@@ -85,15 +108,30 @@ impl From<InvalidProblem> for PlanError {
 /// Plans a problem and verifies the plan.
 pub fn plan(problem: &Problem, planner: Planner, limits: &Limits) -> Result<Plan, PlanError> {
     problem.check()?;
-    let model = Model::new(problem)?;
+    let mut model = Model::new(problem)?;
+    // What does not fit the only pool is still worth a plan: its size tells how
+    // much is missing.
+    let limit = match problem.pools() {
+        [pool] => pool.limit,
+        _ => None,
+    };
+    if limit.is_some() {
+        model.limits[0] = model::LARGEST;
+    }
     let packing = match planner {
         Planner::None => judged(&model, greedy::place_apart(&model)?),
-        Planner::StorageTokens | Planner::HillClimb | Planner::GreedyByConflicts => {
-            judged(&model, greedy::place_in_order(&model, &Order::Conflicts.items(&model))?)
-        }
-        Planner::GreedyBySize => judged(&model, greedy::place_in_order(&model, &Order::Size.items(&model))?),
-        Planner::Optimal => optimal::pack(&model, limits)?,
+        Planner::StorageTokens => judged(&model, tokens::place_by_tokens(&model)?),
+        Planner::GreedyBySize => judged(&model, greedy::place_by(&model, Order::Size)?),
+        Planner::GreedyByConflicts => judged(&model, greedy::place_by(&model, Order::Conflicts)?),
+        Planner::HillClimb => hill_climb::pack(&model, limits)?,
+        Planner::Optimal => optimal::pack(&model, limit, limits)?,
     };
+    if let Some(limit) = limit
+        && packing.pools[0].size > limit
+    {
+        let PoolPlan { size, lower_bound, .. } = packing.pools[0];
+        return Err(PlanError::OverLimit { needed: size, lower_bound, limit });
+    }
     let plan = Plan {
         places: problem.ids().map(|id| place_of(&model, &packing.layout, id)).collect(),
         pools: packing.pools,

@@ -5,6 +5,7 @@
 //! of their buffers ask for. All arithmetic is on `i64` and was checked once,
 //! here, not to overflow.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use super::PlanError;
@@ -22,6 +23,13 @@ pub(super) struct Member {
     end: usize,
 }
 
+impl Member {
+    /// Whether both are alive at some step.
+    fn meets(&self, other: &Self) -> bool {
+        self.start.max(other.start) < self.end.min(other.end)
+    }
+}
+
 /// Buffers that one offset places.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
@@ -36,7 +44,7 @@ pub(super) struct Item {
     /// Pools that all its buffers may lie in, the preferred one first.
     pub(super) pools: Vec<PoolId>,
     /// Some pair of buffers with a declared gap has one of its buffers.
-    declares: bool,
+    pub(super) declares: bool,
 }
 
 impl Item {
@@ -49,6 +57,18 @@ impl Item {
     /// Steps during which it has bytes in use, counted for each buffer.
     pub(super) fn steps_alive(&self) -> i64 {
         self.members.iter().map(|member| (member.end - member.start) as i64).sum()
+    }
+
+    /// Whether it is one buffer at most, free and without declared gaps.
+    fn is_plain(&self) -> bool {
+        self.members.len() <= 1 && self.fixed.is_none() && !self.declares
+    }
+
+    /// The steps from the first to the last, excluded, at which it has bytes in
+    /// use.
+    pub(super) fn live(&self) -> (usize, usize) {
+        let end = self.members.iter().map(|member| member.end).max();
+        (self.first_step(), end.unwrap_or(0))
     }
 
     /// The first step at which it has bytes in use.
@@ -71,11 +91,14 @@ pub(super) struct Model<'a> {
     pub(super) limits: Vec<i64>,
     /// Pairs whose declared gap lets them share bytes.
     pub(super) overlaps: Vec<(BufferId, BufferId, Gap)>,
+    /// Every item is one buffer at most, free and without declared gaps.
+    pub(super) is_plain: bool,
+    conflicts: OnceCell<Vec<i64>>,
 }
 
 /// Sums of sizes, alignments and gaps stay below this, so that no sum of two
 /// offsets overflows.
-const LARGEST: i64 = i64::MAX / 4;
+pub(super) const LARGEST: i64 = i64::MAX / 4;
 
 impl<'a> Model<'a> {
     /// Groups the buffers of a problem whose parts were checked one by one.
@@ -117,7 +140,56 @@ impl<'a> Model<'a> {
         let overlaps =
             |&(first, second, gap): &(_, _, _)| shared_at_most(size(first), size(second), gap, 1) > 0;
         let overlaps = problem.gaps().filter(overlaps).collect();
-        Ok(Self { problem, items, homes, limits, overlaps })
+        Ok(Self {
+            is_plain: items.iter().all(Item::is_plain),
+            problem,
+            items,
+            homes,
+            limits,
+            overlaps,
+            conflicts: OnceCell::new(),
+        })
+    }
+
+    /// Of each item: the number of items that it conflicts with.
+    pub(super) fn conflicts(&self) -> &[i64] {
+        self.conflicts.get_or_init(
+            || {
+                if self.is_plain { self.count_by_steps() } else { self.count_by_pairs() }
+            },
+        )
+    }
+
+    fn count_by_pairs(&self) -> Vec<i64> {
+        let mut counts = vec![0; self.items.len()];
+        for first in 0..counts.len() {
+            for second in first + 1..counts.len() {
+                if self.gap(first, second).is_some() {
+                    counts[first] += 1;
+                    counts[second] += 1;
+                }
+            }
+        }
+        counts
+    }
+
+    /// Items alive together with one: all that start before it ends, without
+    /// those that end before it starts, and without itself.
+    fn count_by_steps(&self) -> Vec<i64> {
+        let alive = || self.items.iter().map(Item::live).filter(|(start, end)| start < end);
+        let mut starts: Vec<usize> = alive().map(|(start, _)| start).collect();
+        let mut ends: Vec<usize> = alive().map(|(_, end)| end).collect();
+        starts.sort_unstable();
+        ends.sort_unstable();
+        let count = |(start, end): (usize, usize)| {
+            if start == end {
+                return 0;
+            }
+            let started = starts.partition_point(|&other| other < end);
+            let ended = ends.partition_point(|&other| other <= start);
+            (started - ended) as i64 - 1
+        };
+        self.items.iter().map(|item| count(item.live())).collect()
     }
 
     /// Bytes of a buffer.
@@ -143,25 +215,40 @@ impl<'a> Model<'a> {
     /// the stretches is given up too.
     pub(super) fn gap(&self, first: usize, second: usize) -> Option<Gap> {
         let (a, b) = (&self.items[first], &self.items[second]);
-        let mut gap: Option<Gap> = None;
-        for m in &a.members {
-            for n in &b.members {
-                let Some(needed) = self.member_gap(a, m, b, n) else {
-                    continue;
-                };
-                let below = needed.below + m.at - n.at;
-                let above = needed.above + n.at - m.at;
-                // Every distance is below or above: nothing is forbidden.
-                if below + above <= 1 {
-                    continue;
-                }
-                gap = Some(match gap {
-                    None => Gap { below, above },
-                    Some(gap) => Gap { below: gap.below.max(below), above: gap.above.max(above) },
-                });
-            }
+        if let ([m], [n]) = (&a.members[..], &b.members[..])
+            && !(a.declares && b.declares)
+        {
+            // Nearly all pairs of large problems.
+            return m.meets(n).then_some(Gap { below: m.size, above: n.size });
         }
-        gap
+        self.member_gaps(first, second)
+            .reduce(|a, b| Gap { below: a.below.max(b.below), above: a.above.max(b.above) })
+    }
+
+    /// Whether [`Model::gap`] forbids no more than the buffers ask for.
+    pub(super) fn is_exact(&self, first: usize, second: usize) -> bool {
+        let mut gaps: Vec<Gap> = self.member_gaps(first, second).collect();
+        // Each forbids the distances above `-above` and below `below`.
+        gaps.sort_unstable_by_key(|gap| (-gap.above, gap.below));
+        let mut reached = i64::MIN;
+        gaps.iter().enumerate().all(|(position, gap)| {
+            let joins = position == 0 || 1 - gap.above <= reached;
+            reached = reached.max(gap.below);
+            joins
+        })
+    }
+
+    /// What the buffers of two items keep apart, as distances of the items.
+    fn member_gaps(&self, first: usize, second: usize) -> impl Iterator<Item = Gap> {
+        let (a, b) = (&self.items[first], &self.items[second]);
+        let pairs = a.members.iter().flat_map(move |m| b.members.iter().map(move |n| (m, n)));
+        pairs.filter_map(move |(m, n)| {
+            let needed = self.member_gap(a, m, b, n)?;
+            let below = needed.below + m.at - n.at;
+            let above = needed.above + n.at - m.at;
+            // Else every distance is below or above: nothing is forbidden.
+            (below + above > 1).then_some(Gap { below, above })
+        })
     }
 
     fn member_gap(&self, a: &Item, m: &Member, b: &Item, n: &Member) -> Option<Gap> {
@@ -171,8 +258,7 @@ impl<'a> Model<'a> {
         {
             return Some(gap);
         }
-        let together = m.start.max(n.start) < m.end.min(n.end);
-        together.then_some(Gap { below: m.size, above: n.size })
+        m.meets(n).then_some(Gap { below: m.size, above: n.size })
     }
 
     /// The largest sets of buffers alive at one step, in the order of steps.

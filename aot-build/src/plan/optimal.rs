@@ -2,7 +2,7 @@
 //! a search at the bound and then by bisection above it.
 
 use super::bounds;
-use super::greedy::{self, Layout, Order};
+use super::greedy::{self, Layout};
 use super::model::Model;
 use super::search::{self, Answer, Instance};
 use super::{Limits, PlanError, PoolId, PoolPlan};
@@ -14,45 +14,41 @@ pub(super) struct Packing {
     pub(super) nodes: u64,
 }
 
-/// Plans all pools.
-pub(super) fn pack(model: &Model<'_>, limits: &Limits) -> Result<Packing, PlanError> {
-    let mut layout = best_greedy(model)?;
+/// Plans all pools. A limit of the only pool tells what to look for first.
+pub(super) fn pack(model: &Model<'_>, limit: Option<usize>, limits: &Limits) -> Result<Packing, PlanError> {
+    let (_, mut layout) = greedy::best(model)?;
     let mut nodes = limits.nodes;
     let mut pools = Vec::new();
     for index in 0..model.limits.len() {
-        pools.push(improve(model, &mut layout, PoolId(index), &mut nodes));
+        pools.push(improve(model, &mut layout, PoolId(index), limit, &mut nodes));
     }
     Ok(Packing { layout, pools, nodes: limits.nodes - nodes })
 }
 
-/// The smallest of the greedy layouts.
-fn best_greedy(model: &Model<'_>) -> Result<Layout, PlanError> {
-    let mut best = greedy::place_in_order(model, &Order::Size.items(model));
-    for order in &Order::ALL[1..] {
-        let layout = greedy::place_in_order(model, &order.items(model));
-        let total = |layout: &Result<Layout, PlanError>| {
-            layout.as_ref().map_or(i64::MAX, |layout| layout.total(model))
-        };
-        if total(&layout) < total(&best) {
-            best = layout;
-        }
-    }
-    best
-}
+/// Conflicts, counted from both sides, up to which a pool is searched: above,
+/// one visit to a node costs more than all of a plan should.
+const MOST_CONFLICTS: i64 = 8_000_000;
 
 /// Packs the items of one pool into as few bytes as the nodes allow.
-fn improve(model: &Model<'_>, layout: &mut Layout, pool: PoolId, nodes: &mut u64) -> PoolPlan {
+fn improve(
+    model: &Model<'_>,
+    layout: &mut Layout,
+    pool: PoolId,
+    limit: Option<usize>,
+    nodes: &mut u64,
+) -> PoolPlan {
     let chosen = layout.items_in(pool);
     let sections = bounds::sections(model, &chosen);
     let lower_bound = bounds::lower_bound(model, &chosen, &sections);
     let size = layout.sizes(model)[pool.index()];
-    if size == lower_bound {
+    let conflicts: i64 = chosen.iter().map(|&item| model.conflicts()[item]).sum();
+    if size == lower_bound || conflicts > MOST_CONFLICTS {
         return PoolPlan::new(size, lower_bound);
     }
     let instance = Instance::new(model, &chosen, &sections);
     let offsets = chosen.iter().map(|&item| layout.places[item].1).collect();
-    let mut descent = Descent { instance: &instance, lower_bound, size, offsets };
-    descent.run(nodes);
+    let mut descent = Descent { instance: &instance, lower_bound, open: lower_bound, size, offsets };
+    descent.run(limit, nodes);
     for (&item, &offset) in chosen.iter().zip(&descent.offsets) {
         layout.places[item].1 = offset;
     }
@@ -63,20 +59,27 @@ fn improve(model: &Model<'_>, layout: &mut Layout, pool: PoolId, nodes: &mut u64
 struct Descent<'a> {
     instance: &'a Instance,
     lower_bound: i64,
+    /// The least capacity that the search has not ruled out. Where gaps are
+    /// wider than they must be, that is no bound.
+    open: i64,
     size: i64,
     offsets: Vec<i64>,
 }
 
 impl Descent<'_> {
-    /// Tries the lower bound first, then ever smaller steps below the best
-    /// packing, until they meet or the nodes end.
-    fn run(&mut self, nodes: &mut u64) {
-        self.probe(self.lower_bound, *nodes / 10, nodes);
+    /// Tries the lower bound first, then the limit, then ever smaller steps
+    /// below the best packing, until they meet or the nodes end.
+    fn run(&mut self, limit: Option<usize>, nodes: &mut u64) {
+        self.probe(self.open, *nodes / 10, nodes);
+        let limit = limit.map_or(i64::MAX, |limit| limit as i64);
+        if self.open <= limit && limit < self.size {
+            self.probe(limit, *nodes / 2, nodes);
+        }
         let mut halvings = 1;
-        while self.lower_bound < self.size && *nodes > 0 {
+        while self.open < self.size && *nodes > 0 {
             let unit = self.instance.unit;
-            let step = ((self.size - self.lower_bound) >> halvings) / unit * unit;
-            let capacity = self.size - step.max(unit);
+            let step = ((self.size - self.open) >> halvings) / unit * unit;
+            let capacity = (self.size - step.max(unit)).max(self.open);
             let is_last = step <= unit;
             let share = if is_last { *nodes } else { *nodes / 8 };
             if !self.probe(capacity, share, nodes) {
@@ -98,7 +101,11 @@ impl Descent<'_> {
                 true
             }
             Answer::Impossible => {
-                self.lower_bound = capacity + self.instance.unit;
+                // The size is reached, so it is never ruled out.
+                self.open = (capacity + self.instance.unit).min(self.size);
+                if self.instance.is_exact {
+                    self.lower_bound = self.open;
+                }
                 true
             }
             Answer::Unknown => false,

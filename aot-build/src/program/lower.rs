@@ -3,7 +3,7 @@
 use aot_rt::DType;
 use aot_rt::kernels::{CopyI8, Kernel};
 
-use super::{Buffer, BufferId, Operand, Port, Program, Step, Storage, View};
+use super::{Alias, Buffer, BufferId, Operand, Port, Program, Step, Storage, View};
 use crate::config::{Config, Placement, Rounding};
 use crate::error::{Location, OpError, Problem};
 use crate::graph::{Graph, Node, Tensor, TensorId};
@@ -212,6 +212,9 @@ impl<'g> NodeLowering<'_, 'g> {
         }
         let place = self.read(j)?;
         self.lowering.places[self.node.outputs[i].0] = Some(place);
+        if let Operand::Buffer(view) = place {
+            self.lowering.program.aliases.push(Alias { name: y.name.clone(), view });
+        }
         Ok(())
     }
 }

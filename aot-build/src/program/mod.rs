@@ -66,6 +66,14 @@ pub struct View {
     pub len: usize,
 }
 
+impl View {
+    /// Size in bytes.
+    #[must_use]
+    pub const fn bytes(self) -> usize {
+        self.len * self.dtype.size()
+    }
+}
+
 /// Elements of the constants' blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConstantView {
@@ -139,6 +147,15 @@ pub struct Port {
     pub view: View,
 }
 
+/// A tensor without memory of its own: a view of another's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alias {
+    /// Name in the model file.
+    pub name: String,
+    /// Where its elements are.
+    pub view: View,
+}
+
 /// A lowered model.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
@@ -154,6 +171,8 @@ pub struct Program {
     pub inputs: Vec<Port>,
     /// Outputs, in the model file's order.
     pub outputs: Vec<Port>,
+    /// Tensors that are views of others, for reports.
+    pub aliases: Vec<Alias>,
 }
 
 impl Program {

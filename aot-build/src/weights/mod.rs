@@ -1,8 +1,8 @@
 //! Files of tensors: `.safetensors` and `.npy`.
 //!
-//! Both formats are a short header before little-endian elements. They are read here
-//! rather than by the crates `safetensors` and `npyz`, which would double what
-//! `net.json` costs to build (`npyz` brings a parser generator).
+//! Both formats are a short header before little-endian elements. They are read by a
+//! few lines here because of what the crates for them cost to build: `npyz` 17 CPU
+//! seconds (it brings a parser generator), `safetensors` 2, all of `net.json` 5.
 
 pub mod npy;
 pub mod safetensors;

@@ -73,31 +73,78 @@ impl Multiplier {
 
     /// `x` times the factor, rounded.
     ///
-    /// With a positive shift, `x << shift` wraps at 32 bits.
+    /// With [`Rounding::Double`] and a positive shift, `x << shift` wraps at 32 bits.
     #[inline(always)]
     #[must_use]
+    #[expect(
+        clippy::if_same_then_else,
+        reason = "the usual case is compiled apart: it needs no shift of `x`"
+    )]
     pub const fn apply(self, x: i32, rounding: Rounding) -> i32 {
+        if self.shift < 0 {
+            Scaler::new(self, rounding).apply(x)
+        } else {
+            Scaler::new(self, rounding).apply(x)
+        }
+    }
+}
+
+/// A [`Multiplier`] made ready for many numbers.
+///
+/// Both roundings of the reference are one addition and one shift of the product's
+/// magnitude `q`, because rounding down after rounding down is rounding down once. The
+/// first has its ties up: for a negative product that is down in magnitude, one
+/// less before the shift. The second has its ties away from zero in any case.
+/// There is no branch, so that loops become vector instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scaler {
+    multiplier: i32,
+    /// Shift of `x` before the multiplication.
+    left: u32,
+    /// Halves of the two last places.
+    half: u64,
+    /// Shift of the product.
+    right: u32,
+}
+
+impl Scaler {
+    /// Makes `factor` ready.
+    #[inline(always)]
+    #[must_use]
+    pub const fn new(factor: Multiplier, rounding: Rounding) -> Self {
+        let Multiplier { multiplier, shift } = factor;
         match rounding {
             Rounding::Double => {
-                let (left, right) = if self.shift > 0 { (self.shift, 0) } else { (0, -self.shift) };
-                // The first rounding. The multiplier is not negative, so that the
-                // product is no case for saturation.
-                let product = x.wrapping_shl(left as u32) as i64 * self.multiplier as i64 + (1 << 30);
-                if right == 0 {
-                    return (product >> 31) as i32;
+                if shift < 0 {
+                    let right = shift.unsigned_abs() & 31;
+                    let half = (1 << 30) + (1_u64 << (30 + right));
+                    Self { multiplier, left: 0, half, right: 31 + right }
+                } else {
+                    Self { multiplier, left: shift as u32, half: 1 << 30, right: 31 }
                 }
-                // The second, in the same step: half, or a little less if negative.
-                let half = 1_i64 << ((30 + right) & 63);
-                let away = (product >> 63) << 31;
-                // The lower word is gone in any case: the shift is one of 32 bits.
-                ((product + half + away) >> 32) as i32 >> ((right - 1) & 31)
             }
             Rounding::Single => {
-                let product = x as i64 * self.multiplier as i64;
-                let shift = (31 - self.shift) as u32;
-                ((product + (1_i64 << (shift.wrapping_sub(1) & 63))) >> (shift & 63)) as i32
+                let right = (31_i32.wrapping_sub(shift) & 63) as u32;
+                Self { multiplier, left: 0, half: 1_u64 << right >> 1, right }
             }
         }
+    }
+
+    /// `x` times the factor, rounded.
+    #[inline(always)]
+    #[must_use]
+    pub const fn apply(self, x: i32) -> i32 {
+        let x = x.wrapping_shl(self.left);
+        // -1 if negative, else 0.
+        let sign = x >> 31;
+        let magnitude = x.unsigned_abs() as u64 * self.multiplier as u32 as u64;
+        let sum = magnitude.wrapping_add(self.half).wrapping_sub((sign & 1) as u64);
+        let rounded = if cfg!(target_pointer_width = "64") || self.right < 32 {
+            (sum >> (self.right & 63)) as i32
+        } else {
+            ((sum >> 32) as u32 >> (self.right & 31)) as i32
+        };
+        (rounded ^ sign).wrapping_sub(sign)
     }
 }
 
@@ -153,6 +200,21 @@ mod tests {
             };
             let x = random() >> random().rem_euclid(31);
             assert_eq!(m.apply(x, Rounding::Double), reference(x, m), "{x} {m:?}");
+            // Products that are whole and a half after the first rounding.
+            let m = Multiplier { multiplier: 1 << 30, ..m };
+            assert_eq!(m.apply(x, Rounding::Double), reference(x, m), "{x} {m:?}");
+        }
+    }
+
+    #[test]
+    fn single_rounding_equals_the_definition() {
+        for shift in -31..=30 {
+            for x in [0, 1, -1, 2, -3, 1000, -1001, i32::MAX, i32::MIN] {
+                let m = Multiplier { multiplier: 3 << 29, shift };
+                let product = i128::from(x) * i128::from(m.multiplier);
+                let expect = (product + (1 << (30 - shift))) >> (31 - shift);
+                assert_eq!(m.apply(x, Rounding::Single), expect as i32, "{x} {m:?}");
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use super::loops::{Offsets, chunks_mut, part};
 use super::{OutputI8, RangeF32, kernel_params};
 use crate::Params;
-use crate::fixed_point::{Multiplier, Rounding};
+use crate::fixed_point::{Multiplier, Scaler};
 
 kernel_params! {
     /// How the elements of two operands meet: nested loops over the elements of `y`,
@@ -91,20 +91,15 @@ pub fn add_i8(params: &impl Params<AddI8>, a: &[i8], b: &[i8], y: &mut [i8]) {
     let p = params.get();
     debug_assert_eq!(y.len(), p.broadcast.extents.iter().product());
     let rounding = p.output.rounding();
-    let a_factor = Multiplier { multiplier: p.a_multiplier, shift: p.a_shift };
-    let b_factor = Multiplier { multiplier: p.b_multiplier, shift: p.b_shift };
-    let factor = Multiplier { multiplier: p.output_multiplier, shift: p.output_shift };
+    let scaler = |multiplier, shift| Scaler::new(Multiplier { multiplier, shift }, rounding);
+    let a_scaler = scaler(p.a_multiplier, p.a_shift);
+    let b_scaler = scaler(p.b_multiplier, p.b_shift);
+    let y_scaler = scaler(p.output_multiplier, p.output_shift);
     p.broadcast.zip(a, b, y, |a, b| {
-        let a = scaled(a, p.a_zero_point, a_factor, rounding);
-        let b = scaled(b, p.b_zero_point, b_factor, rounding);
-        p.output.limit(factor.apply(a.wrapping_add(b), rounding))
+        let a = a_scaler.apply(i32::from(a).wrapping_sub(p.a_zero_point) << 20);
+        let b = b_scaler.apply(i32::from(b).wrapping_sub(p.b_zero_point) << 20);
+        p.output.limit(y_scaler.apply(a.wrapping_add(b)))
     });
-}
-
-/// `x` in the unit of the sum.
-#[inline(always)]
-fn scaled(x: i8, zero_point: i32, factor: Multiplier, rounding: Rounding) -> i32 {
-    factor.apply(i32::from(x).wrapping_sub(zero_point) << 20, rounding)
 }
 
 #[cfg(test)]

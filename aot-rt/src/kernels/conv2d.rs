@@ -2,7 +2,7 @@
 
 use core::num::NonZeroUsize;
 
-use super::filters::{Patch, products_f32, products_i8};
+use super::filters::Patch;
 use super::loops::{chunks, chunks_mut};
 use super::requantize::Requantize;
 use super::window::Taps;
@@ -41,9 +41,6 @@ kernel_params! {
     }
 }
 
-/// Bytes on the stack for a window's cells, so that short rows become one product.
-const BUFFER: usize = 240;
-
 /// The patch of the first group under a window; `group` of `channels` channels.
 ///
 /// With one group and no dilation, a row of the window is one segment; with one
@@ -71,8 +68,9 @@ fn patch(window: &Window2d, rows: Taps, columns: Taps, channels: usize, group: u
 /// `x`: `[batch, in_h, in_w, in_channels]`, `weights`:
 /// `[out_channels, kernel_h, kernel_w, in_channels / groups]` with the filters of each
 /// group [packed](super::packed_filters), `bias`: `[out_channels]` or empty, `y`:
-/// `[batch, out_h, out_w, out_channels]`. Cells outside the image count as 0. Writes `y` in row-major order, each cell after
-/// every cell of `x` under its window has been read.
+/// `[batch, out_h, out_w, out_channels]`. Cells outside the image count as 0. Writes
+/// `y` in row-major order, each cell after every cell of `x` under its window has been
+/// read.
 pub fn conv2d_f32(params: &impl Params<Conv2dF32>, x: &[f32], weights: &[f32], bias: &[f32], y: &mut [f32]) {
     let p = params.get();
     let groups = NonZeroUsize::new(p.groups).unwrap_or(NonZeroUsize::MIN);
@@ -86,7 +84,7 @@ pub fn conv2d_f32(params: &impl Params<Conv2dF32>, x: &[f32], weights: &[f32], b
         let groups = chunks_mut(y, out_group).zip(chunks(weights, filter * out_group));
         for (group, (y, weights)) in groups.enumerate() {
             let bias = bias.get(group * out_group..).unwrap_or_default();
-            products_f32(&patch, x, (weights, filter), bias, p.range, y);
+            patch.products_f32(x, (weights, filter), bias, p.range, y);
             patch.start[0] += in_group;
         }
     });
@@ -122,10 +120,8 @@ pub fn conv2d_i8(
         let mut patch = patch(&p.window, rows, columns, p.in_channels, in_group);
         let groups = chunks_mut(y, out_group).zip(chunks(weights, filter * out_group));
         for (group, (y, weights)) in groups.enumerate() {
-            patch.gathered::<i8, BUFFER>(x, filter, p.input_zero_point as i8, |patch, x| {
-                let requantize = requantize.skip(group * out_group);
-                products_i8(&patch, (x, zero), (weights, filter), &requantize, y);
-            });
+            let requantize = requantize.skip(group * out_group);
+            patch.products_i8(x, zero, (weights, filter), &requantize, y);
             patch.start[0] += in_group;
         }
     });
@@ -136,6 +132,7 @@ mod tests {
     use super::*;
     use crate::fixed_point::Multiplier;
     use crate::kernels::packed_filters;
+    use crate::kernels::tests::{Random, floats, for_each_tap};
 
     const ALL: RangeF32 = RangeF32 { min: f32::NEG_INFINITY, max: f32::INFINITY };
 
@@ -216,6 +213,15 @@ mod tests {
             expect: &[20, 31, 42],
         },
         Case {
+            name: "1x1 in the padding",
+            window: Window2d { input: [1, 1], output: [3, 3], padding: [1, 1], ..ONE },
+            channels: [1, 1, 1],
+            x: &[3],
+            weights: &[2],
+            bias: &[1],
+            expect: &[1, 1, 1, 1, 7, 1, 1, 1, 1],
+        },
+        Case {
             name: "two groups",
             window: Window2d { input: [1, 2], output: [1, 1], kernel: [1, 2], ..ONE },
             channels: [4, 2, 2],
@@ -226,6 +232,17 @@ mod tests {
             expect: &[14, 65],
         },
     ];
+
+    /// Packs the filters of each group.
+    fn pack(weights: &[f32], [_, out_channels, groups]: [usize; 3], packed: &mut [f32]) {
+        let order = packed_filters(out_channels / groups, weights.len() / out_channels);
+        let group = weights.len() / groups;
+        for (to, from) in order.enumerate() {
+            for start in (0..weights.len()).step_by(group) {
+                packed[start + to] = weights[start + from];
+            }
+        }
+    }
 
     #[test]
     fn conv2d_f32_cases() {
@@ -238,16 +255,9 @@ mod tests {
                 groups,
                 range: RangeF32 { max: 127.0, ..ALL },
             };
-            let [x, weights, bias, expect] =
-                [case.x, case.weights, case.bias, case.expect].map(crate::kernels::tests::floats);
-            let mut packed = weights;
-            let filter = case.weights.len() / out_channels;
-            let group = case.weights.len() / groups;
-            for (i, from) in packed_filters(out_channels / groups, filter).enumerate() {
-                for start in (0..case.weights.len()).step_by(group) {
-                    packed[start + i] = weights[start + from];
-                }
-            }
+            let [x, weights, bias, expect] = [case.x, case.weights, case.bias, case.expect].map(floats);
+            let mut packed = [0.0; 32];
+            pack(&weights[..case.weights.len()], case.channels, &mut packed);
             let mut y = [f32::NAN; 16];
             let y = &mut y[..case.expect.len()];
             conv2d_f32(
@@ -322,5 +332,122 @@ mod tests {
         let multipliers = [m.multiplier, m.multiplier, 1 << 30];
         conv2d_i8(&params, &[-79], &[24, 24, 1], &[0, 185, 0], &multipliers, &[-6, -6, 1], &mut y);
         assert_eq!(y, [-21, -19, -79]);
+    }
+
+    /// Sums of every cell of `y`, from the definition.
+    fn sums(
+        window: &Window2d,
+        [in_channels, out_channels, groups]: [usize; 3],
+        x: impl Fn(usize) -> i32,
+        weights: impl Fn(usize) -> i32,
+        mut check: impl FnMut(usize, i32),
+    ) {
+        let (in_group, out_group) = (in_channels / groups, out_channels / groups);
+        let [height, width] = window.output;
+        for index in 0..window.batch * height * width * out_channels {
+            let (cell, channel) = (index / out_channels, index % out_channels);
+            let place = [cell / (height * width), cell / width % height, cell % width];
+            let mut sum = 0;
+            for_each_tap(window, place, |tap, pixel| {
+                for i in 0..in_group {
+                    let weight = (channel * window.kernel_cells() + tap) * in_group + i;
+                    sum += x(pixel * in_channels + channel / out_group * in_group + i) * weights(weight);
+                }
+            });
+            check(index, sum);
+        }
+    }
+
+    #[test]
+    fn conv2d_equals_the_definition() {
+        let mut random = Random(1);
+        for round in 0..300 {
+            let window = random.window();
+            // With one group, filters of all sizes up to 16 * 33.
+            let groups = 1 + random.below(3);
+            let in_channels = groups * (1 + random.below(if groups == 1 { 33 } else { 5 }));
+            let out_channels = groups * (1 + random.below(6));
+            let channels = [in_channels, out_channels, groups];
+            let zero = random.below(256) as i32 - 128;
+            let (x, weights) = (random.array::<3234>(), random.array::<9504>());
+            let x = &x[..window.batch * window.input_cells() * in_channels];
+            let weights = &weights[..window.kernel_cells() * in_channels / groups * out_channels];
+
+            let params = Conv2dI8 {
+                window,
+                in_channels,
+                out_channels,
+                groups,
+                input_zero_point: zero,
+                output: OutputI8 { zero_point: 1, min: -128, max: 127, single_rounding: round % 2 == 0 },
+            };
+            // Multiples of 2^-14 without a remainder are rounded alike.
+            let factor = Multiplier::from_real(1.0 / 16384.0).unwrap();
+            let (multipliers, shifts) = ([factor.multiplier; 18], [factor.shift as i8; 18]);
+            let count = if round % 3 == 0 { 1 } else { out_channels };
+            let mut y = [0; 900];
+            let y = &mut y[..window.batch * window.output_cells() * out_channels];
+            conv2d_i8(&params, x, weights, &[], &multipliers[..count], &shifts[..count], y);
+            sums(
+                &window,
+                channels,
+                |i| i32::from(x[i]) - zero,
+                |i| weights[i].into(),
+                |index, sum| {
+                    let exact = f64::from(sum) / 16384.0;
+                    let expect = libm::floor(exact + 0.5) + 1.0;
+                    // Double rounding goes away from zero, single rounding up.
+                    let tie = exact - libm::floor(exact) == 0.5 && exact < 0.0 && round % 2 == 1;
+                    assert_eq!(
+                        f64::from(y[index]),
+                        expect.clamp(-128.0, 127.0) - f64::from(tie),
+                        "{params:?}"
+                    );
+                },
+            );
+
+            // Small whole numbers: floats add them without rounding.
+            let mut floats = ([0.0; 3234], [0.0; 9504]);
+            let mut packed = [0.0; 9504];
+            for (float, &x) in floats.0.iter_mut().zip(x) {
+                *float = f32::from(x);
+            }
+            for (float, &weight) in floats.1.iter_mut().zip(weights) {
+                *float = f32::from(weight);
+            }
+            pack(&floats.1[..weights.len()], channels, &mut packed);
+            let params = Conv2dF32 { window, in_channels, out_channels, groups, range: ALL };
+            let mut y = [f32::NAN; 900];
+            let y = &mut y[..window.batch * window.output_cells() * out_channels];
+            conv2d_f32(&params, &floats.0[..x.len()], &packed[..weights.len()], &[], y);
+            sums(
+                &window,
+                channels,
+                |i| x[i].into(),
+                |i| weights[i].into(),
+                |index, sum| {
+                    assert_eq!(y[index], sum as f32, "{params:?}");
+                },
+            );
+        }
+    }
+
+    #[test]
+    fn specialised_and_shared_floats_have_equal_bits() {
+        const PARAMS: Conv2dF32 = Conv2dF32 {
+            window: Window2d { input: [5, 4], output: [5, 4], kernel: [3, 3], padding: [1, 1], ..ONE },
+            in_channels: 11,
+            out_channels: 6,
+            groups: 1,
+            range: ALL,
+        };
+        crate::specialise!(Special: Conv2dF32 = PARAMS);
+        let mut random = Random(2);
+        let x: [f32; 220] = core::array::from_fn(|_| random.below(1 << 24) as f32 / 3.0);
+        let weights: [f32; 594] = core::array::from_fn(|_| random.below(1 << 24) as f32 / -7e3);
+        let (mut shared, mut special) = ([0.0; 120], [0.0; 120]);
+        conv2d_f32(core::hint::black_box(&PARAMS), &x, &weights, &[], &mut shared);
+        conv2d_f32(&Special, &x, &weights, &[], &mut special);
+        assert_eq!(shared.map(f32::to_bits), special.map(f32::to_bits));
     }
 }

@@ -1,5 +1,6 @@
 //! `depthwise_conv2d`: a window of weights over images, each channel by itself.
 
+use super::dot::VECTORS;
 use super::loops::chunks_mut;
 use super::requantize::Requantize;
 use super::window::Taps;
@@ -34,8 +35,11 @@ kernel_params! {
     }
 }
 
-/// Channels that are summed together.
-const BLOCK: usize = 8;
+/// Channels that are summed together, as long as there are so many.
+const WIDE_BLOCK: usize = if VECTORS { 16 } else { 4 };
+
+/// Channels of the remaining ones that are summed together.
+const BLOCK: usize = if VECTORS { 8 } else { 1 };
 
 /// The cells under a window: where they lie in `x` and in the weights.
 #[derive(Clone, Copy)]
@@ -96,34 +100,40 @@ impl<'a, T: Copy> Patch<'a, T> {
         [x_channel, mut channel]: [usize; 2],
         y: &mut [T],
     ) {
-        let (blocks, rest) = y.as_chunks_mut::<BLOCK>();
-        for y in blocks {
-            let x_channel = if SHARED { x_channel } else { channel };
-            let mut sums = [A::Sum::default(); BLOCK];
-            self.sum::<A, SHARED, BLOCK>(arithmetic, [x_channel, channel], &mut sums);
-            *y = arithmetic.finish(channel, sums);
-            channel += BLOCK;
-        }
-        for y in rest {
-            let x_channel = if SHARED { x_channel } else { channel };
-            let mut sums = [A::Sum::default()];
-            self.sum::<A, SHARED, 1>(arithmetic, [x_channel, channel], &mut sums);
-            [*y] = arithmetic.finish(channel, sums);
-            channel += 1;
-        }
+        let (wide, rest) = y.as_chunks_mut::<WIDE_BLOCK>();
+        channel = self.blocks::<A, SHARED, WIDE_BLOCK>(arithmetic, [x_channel, channel], wide);
+        let (blocks, rest) = rest.as_chunks_mut::<BLOCK>();
+        channel = self.blocks::<A, SHARED, BLOCK>(arithmetic, [x_channel, channel], blocks);
+        let (single, _) = rest.as_chunks_mut::<1>();
+        self.blocks::<A, SHARED, 1>(arithmetic, [x_channel, channel], single);
     }
 
-    /// Sums of `N` channels, each in the order of the cells.
-    ///
-    /// Compiled apart: the sums become vectors when they are stored together.
+    /// Computes blocks of `N` channels and returns the next channel.
+    #[inline(always)]
+    fn blocks<A: Arithmetic<Element = T>, const SHARED: bool, const N: usize>(
+        &self,
+        arithmetic: &A,
+        [x_channel, mut channel]: [usize; 2],
+        y: &mut [[T; N]],
+    ) -> usize {
+        for y in y {
+            let mut sums = [A::Sum::default(); N];
+            let x_channel = if SHARED { x_channel } else { channel };
+            self.sum::<A, SHARED, N>(arithmetic, [x_channel, channel], &mut sums);
+            arithmetic.finish(channel, &mut sums, y);
+            channel += N;
+        }
+        channel
+    }
+
+    /// Adds the cells of `N` channels to their sums, in order.
     #[inline(always)]
     fn sum<A: Arithmetic<Element = T>, const SHARED: bool, const N: usize>(
         &self,
         arithmetic: &A,
         [x_channel, channel]: [usize; 2],
-        result: &mut [A::Sum; N],
+        sums: &mut [A::Sum; N],
     ) {
-        let mut sums = [A::Sum::default(); N];
         let [mut x_row, mut weights_row] = [self.start[0] + x_channel, self.start[1] + channel];
         for _ in 0..self.rows {
             let [mut x_at, mut weights_at] = [x_row, weights_row];
@@ -147,7 +157,6 @@ impl<'a, T: Copy> Patch<'a, T> {
             x_row += self.row[0];
             weights_row += self.row[1];
         }
-        *result = sums;
     }
 }
 
@@ -156,8 +165,8 @@ trait Arithmetic {
     type Element: Copy;
     type Sum: Copy + Default;
     fn multiply_add(&self, sum: Self::Sum, x: Self::Element, weight: Self::Element) -> Self::Sum;
-    /// The results of the channels from `first` on.
-    fn finish<const N: usize>(&self, first: usize, sums: [Self::Sum; N]) -> [Self::Element; N];
+    /// Sets `y` to the results of the channels from `first` on.
+    fn finish(&self, first: usize, sums: &mut [Self::Sum], y: &mut [Self::Element]);
 }
 
 struct F32<'a> {
@@ -175,12 +184,13 @@ impl Arithmetic for F32<'_> {
     }
 
     #[inline(always)]
-    fn finish<const N: usize>(&self, first: usize, mut sums: [f32; N]) -> [f32; N] {
-        let bias = self.bias.get(first..).and_then(|bias| bias.first_chunk()).unwrap_or(&[0.0; N]);
-        for (sum, bias) in sums.iter_mut().zip(bias) {
-            *sum = self.range.limit(*sum + bias);
+    fn finish(&self, first: usize, sums: &mut [f32], y: &mut [f32]) {
+        for (sum, bias) in sums.iter_mut().zip(self.bias.get(first..).unwrap_or_default()) {
+            *sum += bias;
         }
-        sums
+        for (y, sum) in y.iter_mut().zip(sums) {
+            *y = self.range.limit(*sum);
+        }
     }
 }
 
@@ -195,14 +205,13 @@ impl Arithmetic for I8<'_> {
 
     #[inline(always)]
     fn multiply_add(&self, sum: i32, x: i8, weight: i8) -> i32 {
-        // A difference of int8 values times an int8 value fits 16 bits.
-        let product = i16::from(x).wrapping_sub(self.zero).wrapping_mul(i16::from(weight));
-        sum.wrapping_add(i32::from(product))
+        let x = i16::from(x).wrapping_sub(self.zero);
+        sum.wrapping_add(i32::from(x) * i32::from(weight))
     }
 
     #[inline(always)]
-    fn finish<const N: usize>(&self, first: usize, sums: [i32; N]) -> [i8; N] {
-        self.requantize.channels(first, sums)
+    fn finish(&self, first: usize, sums: &mut [i32], y: &mut [i8]) {
+        self.requantize.channels(first, sums, y);
     }
 }
 
@@ -268,7 +277,7 @@ pub fn depthwise_conv2d_i8(
 mod tests {
     use super::*;
     use crate::fixed_point::Multiplier;
-    use crate::kernels::tests::floats;
+    use crate::kernels::tests::{Random, floats, for_each_tap};
 
     struct Case {
         name: &'static str,
@@ -412,6 +421,53 @@ mod tests {
                 for (y, expect) in y.iter().zip(case.expect) {
                     assert_eq!(*y, expect - 1, "{}", case.name);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn depthwise_conv2d_equals_the_definition() {
+        let mut random = Random(3);
+        for _ in 0..300 {
+            let window = random.window();
+            let depth_multiplier = 1 + random.below(2) * random.below(20);
+            let in_channels = 1 + random.below(if depth_multiplier == 1 { 40 } else { 3 });
+            let out_channels = in_channels * depth_multiplier;
+            let zero = random.below(256) as i32 - 128;
+            let (x, weights) = (random.array::<3920>(), random.array::<1024>());
+            let x = &x[..window.batch * window.input_cells() * in_channels];
+            let weights = &weights[..window.kernel_cells() * out_channels];
+            let bias: [i32; 64] = core::array::from_fn(|i| i as i32 * 128);
+            let params = DepthwiseConv2dI8 {
+                window,
+                in_channels,
+                depth_multiplier,
+                input_zero_point: zero,
+                output: OutputI8 { zero_point: 0, min: -128, max: 127, single_rounding: true },
+            };
+            let factor = Multiplier::from_real(1.0 / 1024.0).unwrap();
+            let (multipliers, shifts) = ([factor.multiplier; 64], [factor.shift as i8; 64]);
+            let mut y = [0; 2000];
+            let y = &mut y[..window.batch * window.output_cells() * out_channels];
+            depthwise_conv2d_i8(
+                &params,
+                x,
+                weights,
+                &bias[..out_channels],
+                &multipliers[..out_channels],
+                &shifts[..out_channels],
+                y,
+            );
+            let [height, width] = window.output;
+            for (index, &y) in y.iter().enumerate() {
+                let (cell, channel) = (index / out_channels, index % out_channels);
+                let place = [cell / (height * width), cell / width % height, cell % width];
+                let mut sum = bias[channel];
+                for_each_tap(&window, place, |tap, pixel| {
+                    let x = i32::from(x[pixel * in_channels + channel / depth_multiplier]) - zero;
+                    sum += x * i32::from(weights[tap * out_channels + channel]);
+                });
+                assert_eq!(i32::from(y), ((sum + 512) >> 10).clamp(-128, 127), "{params:?}");
             }
         }
     }

@@ -2,7 +2,7 @@
 //! products.
 
 use super::RangeF32;
-use super::dot::{FILTERS, dot_i8, dot4_i8};
+use super::dot::{FILTERS, I8_SHARED_READS, dot_i8, dot4_i8};
 use super::loops::{chunks, part};
 use super::requantize::Requantize;
 
@@ -23,54 +23,105 @@ pub(crate) struct Patch {
     pub(crate) step: [usize; 2],
 }
 
-impl Patch {
-    /// A patch that lies in `x` as in the filter, both of `len` elements.
-    #[inline(always)]
-    pub(crate) fn whole(len: usize) -> Self {
-        Self { rows: 1, segments: 1, segment: len, start: [0, 0], row: [0, 0], step: [0, 0] }
-    }
+/// The cells under a window, as slices that are contiguous in `x` and in a filter.
+pub(crate) trait Segments<T> {
+    /// Calls `segment` with every slice of `x` and its place in the filter.
+    fn for_each(&self, segment: impl FnMut(&[T], usize));
+}
 
-    /// Calls `segment` with every segment of `x` and its place in the filter.
+/// All cells in one slice.
+impl<T> Segments<T> for &[T] {
     #[inline(always)]
-    fn for_each_segment<T>(self, x: &[T], mut segment: impl FnMut(&[T], usize)) {
-        let [mut x_row, mut filter_row] = self.start;
-        for _ in 0..self.rows {
+    fn for_each(&self, mut segment: impl FnMut(&[T], usize)) {
+        segment(self, 0);
+    }
+}
+
+/// The cells of a patch in an image.
+impl<T> Segments<T> for (Patch, &[T]) {
+    #[inline(always)]
+    fn for_each(&self, mut segment: impl FnMut(&[T], usize)) {
+        let (patch, x) = *self;
+        let [mut x_row, mut filter_row] = patch.start;
+        for _ in 0..patch.rows {
             let [mut x_at, mut filter_at] = [x_row, filter_row];
-            for _ in 0..self.segments {
-                segment(part(x, x_at, self.segment), filter_at);
-                x_at += self.step[0];
-                filter_at += self.step[1];
+            for _ in 0..patch.segments {
+                segment(part(x, x_at, patch.segment), filter_at);
+                x_at += patch.step[0];
+                filter_at += patch.step[1];
             }
-            x_row += self.row[0];
-            filter_row += self.row[1];
+            x_row += patch.row[0];
+            filter_row += patch.row[1];
+        }
+    }
+}
+
+/// Bytes on the stack for the cells under a window, so that short rows become one
+/// product.
+const BUFFER: usize = 240;
+
+impl Patch {
+    /// Whether all cells of the filter are one slice of `x`.
+    #[inline(always)]
+    fn is_whole(&self, filter: usize) -> bool {
+        self.rows == 1 && self.segments == 1 && self.segment == filter
+    }
+
+    /// Products with many filters, f32: see [`products_f32`].
+    #[inline(always)]
+    pub(crate) fn products_f32(
+        self,
+        x: &[f32],
+        (weights, filter): (&[f32], usize),
+        bias: &[f32],
+        range: RangeF32,
+        y: &mut [f32],
+    ) {
+        if self.is_whole(filter) {
+            products_f32(part(x, self.start[0], filter), (weights, filter), bias, range, y);
+        } else {
+            products_f32((self, x), (weights, filter), bias, range, y);
         }
     }
 
-    /// Calls `filters` with a patch and an `x` that it lies in: as it is, or, when it
-    /// is of several segments and fits, gathered in `buffer`, where the cells
-    /// outside the image are `zero`.
+    /// Products with many filters, int8: see [`products_i8`].
     #[inline(always)]
-    pub(crate) fn gathered<T: Copy, const N: usize>(
+    pub(crate) fn products_i8(
         self,
-        x: &[T],
-        filter: usize,
-        zero: T,
-        filters: impl FnOnce(Self, &[T]),
+        x: &[i8],
+        zero: i16,
+        (weights, filter): (&[i8], usize),
+        requantize: &Requantize<'_>,
+        y: &mut [i8],
     ) {
-        let mut buffer = [zero; N];
-        let (mut patch, mut source) = (self, x);
-        if self.segment < filter
-            && let Some(buffer) = buffer.get_mut(..filter)
-        {
-            self.for_each_segment(x, |x, at| {
-                for (cell, x) in buffer.get_mut(at..).unwrap_or_default().iter_mut().zip(x) {
-                    *cell = *x;
-                }
-            });
-            (patch, source) = (Self::whole(filter), buffer);
+        if self.is_whole(filter) {
+            products_i8(part(x, self.start[0], filter), zero, (weights, filter), requantize, y);
+        } else if filter <= BUFFER {
+            let buffer = &mut [zero as i8; BUFFER];
+            products_i8(self.gather(x, filter, buffer), zero, (weights, filter), requantize, y);
+        } else {
+            products_i8((self, x), zero, (weights, filter), requantize, y);
         }
-        filters(patch, source);
     }
+
+    /// The cells under the window, in the order of the filter; those outside the
+    /// image stay as they are in `buffer`.
+    #[inline(always)]
+    fn gather<'a, T: Copy>(self, x: &[T], filter: usize, buffer: &'a mut [T]) -> &'a [T] {
+        (self, x).for_each(|x, at| {
+            for (cell, x) in buffer.get_mut(at..).unwrap_or_default().iter_mut().zip(x) {
+                *cell = *x;
+            }
+        });
+        part(buffer, 0, filter)
+    }
+}
+
+/// The slices of four filters that belong to one of `x`, or none when one is short.
+#[inline(always)]
+fn four<T>(filters: &[T], filter: usize, at: usize, len: usize) -> Option<[&[T]; FILTERS]> {
+    let slice = |n: usize| filters.get(n * filter + at..)?.get(..len);
+    Some([slice(0)?, slice(1)?, slice(2)?, slice(3)?])
 }
 
 /// Where the elements of `filters` filters of `len` elements each are, for the order
@@ -97,7 +148,7 @@ pub fn packed_filters(filters: usize, len: usize) -> impl Iterator<Item = usize>
 /// Filters of a block, the widest first.
 const BLOCKS: [usize; 4] = [16, 8, 4, 1];
 
-/// Products of the patch with many [packed](packed_filters) filters, f32.
+/// Products of the cells under a window with many [packed](packed_filters) filters, f32.
 ///
 /// Every sum is in the order of the filter's elements and the bias comes last, as in
 /// the reference: vectors go across the filters. The loops here are compiled once,
@@ -105,18 +156,17 @@ const BLOCKS: [usize; 4] = [16, 8, 4, 1];
 /// compilers unroll loops that they would otherwise turn into vector instructions.
 #[inline(never)]
 pub(crate) fn products_f32(
-    patch: &Patch,
-    x: &[f32],
+    cells: impl Segments<f32>,
     (weights, filter): (&[f32], usize),
     bias: &[f32],
     range: RangeF32,
     y: &mut [f32],
 ) {
     let mut rest = Rest { weights, bias, y };
-    rest.blocks::<{ BLOCKS[0] }>(patch, x, filter, range);
-    rest.blocks::<{ BLOCKS[1] }>(patch, x, filter, range);
-    rest.blocks::<{ BLOCKS[2] }>(patch, x, filter, range);
-    rest.blocks::<{ BLOCKS[3] }>(patch, x, filter, range);
+    rest.blocks::<{ BLOCKS[0] }>(&cells, filter, range);
+    rest.blocks::<{ BLOCKS[1] }>(&cells, filter, range);
+    rest.blocks::<{ BLOCKS[2] }>(&cells, filter, range);
+    rest.blocks::<{ BLOCKS[3] }>(&cells, filter, range);
 }
 
 /// The filters that are still to do.
@@ -129,14 +179,14 @@ struct Rest<'a> {
 impl Rest<'_> {
     /// Does as many blocks of `N` filters as there are.
     #[inline(always)]
-    fn blocks<const N: usize>(&mut self, patch: &Patch, x: &[f32], filter: usize, range: RangeF32) {
+    fn blocks<const N: usize>(&mut self, cells: &impl Segments<f32>, filter: usize, range: RangeF32) {
         let (blocks, rest) = core::mem::take(&mut self.y).as_chunks_mut::<N>();
         self.y = rest;
         for y in blocks {
             let (weights, rest) = self.weights.split_at_checked(N * filter).unwrap_or_default();
             self.weights = rest;
             let mut sums = [0.0; N];
-            patch.for_each_segment(x, |x, at| {
+            cells.for_each(|x, at| {
                 let weights = part(weights, N * at, N * x.len()).as_chunks::<N>().0;
                 for (x, weights) in x.iter().zip(weights) {
                     for (sum, weight) in sums.iter_mut().zip(weights) {
@@ -153,35 +203,43 @@ impl Rest<'_> {
     }
 }
 
-/// Products of the differences of a patch from `zero` with many filters, int8.
+/// Outputs that are requantized together.
+const OUTPUTS: usize = 16;
+
+/// Products of the differences of the cells under a window from `zero` with many
+/// filters, int8.
 ///
 /// Compiled once, like [`products_f32`].
 #[inline(never)]
 pub(crate) fn products_i8(
-    patch: &Patch,
-    (x, zero): (&[i8], i16),
+    cells: impl Segments<i8>,
+    zero: i16,
     (weights, filter): (&[i8], usize),
     requantize: &Requantize<'_>,
     y: &mut [i8],
 ) {
-    let mut blocks = chunks(weights, FILTERS * filter);
-    let (fours, rest) = y.as_chunks_mut::<FILTERS>();
-    let mut channel = 0;
-    for (y, filters) in fours.iter_mut().zip(&mut blocks) {
-        let mut sums = [0; FILTERS];
-        patch.for_each_segment(x, |x, at| {
-            let at = |n: usize| part(filters, n * filter + at, x.len());
-            dot4_i8(&mut sums, x, zero, [at(0), at(1), at(2), at(3)]);
-        });
-        *y = requantize.channels(channel, sums);
-        channel += FILTERS;
-    }
-    for (y, filter) in rest.iter_mut().zip(chunks(blocks.rest, filter)) {
-        let mut sum = 0_i32;
-        patch.for_each_segment(x, |x, at| {
-            sum = sum.wrapping_add(dot_i8(x, zero, part(filter, at, x.len())));
-        });
-        [*y] = requantize.channels(channel, [sum]);
-        channel += 1;
+    let (mut weights, mut channel) = (weights, 0);
+    for y in y.chunks_mut(OUTPUTS) {
+        let mut sums = [0; OUTPUTS];
+        let sums = sums.get_mut(..y.len()).unwrap_or_default();
+        let (fours, rest) =
+            if I8_SHARED_READS { sums.as_chunks_mut::<FILTERS>() } else { (&mut [][..], &mut *sums) };
+        let mut blocks = chunks(weights, FILTERS * filter);
+        for (sums, filters) in fours.iter_mut().zip(&mut blocks) {
+            cells.for_each(|x, at| {
+                if let Some(weights) = four(filters, filter, at, x.len()) {
+                    dot4_i8(sums, x, zero, weights);
+                }
+            });
+        }
+        let mut filters = chunks(blocks.rest, filter);
+        for (sum, filter) in rest.iter_mut().zip(&mut filters) {
+            cells.for_each(|x, at| {
+                *sum = sum.wrapping_add(dot_i8(x, zero, part(filter, at, x.len())));
+            });
+        }
+        weights = filters.rest;
+        requantize.channels(channel, sums, y);
+        channel += y.len();
     }
 }

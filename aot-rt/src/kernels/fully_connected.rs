@@ -1,6 +1,6 @@
 //! `fully_connected`: matrix times vector, for every row of a batch.
 
-use super::filters::{Patch, products_f32, products_i8};
+use super::filters::{products_f32, products_i8};
 use super::loops::{chunks, chunks_mut};
 use super::requantize::Requantize;
 use super::{OutputI8, RangeF32, kernel_params};
@@ -52,7 +52,7 @@ pub fn fully_connected_f32(
     debug_assert_eq!((x.len(), weights.len()), (p.batch * p.inputs, p.outputs * p.inputs));
     debug_assert_eq!(y.len(), p.batch * p.outputs);
     for (x, y) in chunks(x, p.inputs).zip(chunks_mut(y, p.outputs)) {
-        products_f32(&Patch::whole(p.inputs), x, (weights, p.inputs), bias, p.range, y);
+        products_f32(x, (weights, p.inputs), bias, p.range, y);
     }
 }
 
@@ -84,8 +84,7 @@ pub fn fully_connected_i8(
             }
         };
         let requantize = Requantize { bias, multipliers, shifts, offset, output: p.output };
-        let x = (x, p.input_zero_point as i16);
-        products_i8(&Patch::whole(p.inputs), x, (weights, p.inputs), &requantize, y);
+        products_i8(x, p.input_zero_point as i16, (weights, p.inputs), &requantize, y);
     }
 }
 

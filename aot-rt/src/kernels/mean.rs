@@ -1,5 +1,6 @@
 //! `mean`: means over any set of axes.
 
+use super::dot::VECTORS;
 use super::loops::{Offsets, chunks_mut, part};
 use super::{OutputI8, kernel_params};
 use crate::Params;
@@ -46,7 +47,7 @@ kernel_params! {
 }
 
 /// Elements of `y` that are summed together.
-const BLOCK: usize = 8;
+const BLOCK: usize = if VECTORS { 8 } else { 4 };
 
 impl Reduction {
     /// Number of elements of `x` that make one element of `y`.
@@ -139,7 +140,7 @@ impl Reduction {
 /// Mean over axes, f32.
 ///
 /// `x`: up to six axes, `y`: the kept ones. Each mean is the sum of its elements in
-/// the order of `x`, divided by their number. Writes `y` in order, eight elements at
+/// the order of `x`, divided by their number. Writes `y` in order, a few elements at
 /// a time, each after all elements of `x` that it needs have been read.
 pub fn mean_f32(params: &impl Params<MeanF32>, x: &[f32], y: &mut [f32]) {
     let p = params.get();
@@ -151,7 +152,7 @@ pub fn mean_f32(params: &impl Params<MeanF32>, x: &[f32], y: &mut [f32]) {
 
 /// Mean over axes, int8.
 ///
-/// `x`: up to six axes, `y`: the kept ones. Writes `y` in order, eight elements at a
+/// `x`: up to six axes, `y`: the kept ones. Writes `y` in order, a few elements at a
 /// time, each after all elements of `x` that it needs have been read. With the factor
 /// of a sum instead of that of a mean, this is the sum over axes.
 pub fn mean_i8(params: &impl Params<MeanI8>, x: &[i8], y: &mut [i8]) {

@@ -3,6 +3,7 @@
 
 use core::num::NonZeroU32;
 
+use super::dot::VECTORS;
 use super::window::Taps;
 use super::{RangeF32, RangeI8, Window2d, kernel_params};
 use crate::Params;
@@ -60,7 +61,7 @@ kernel_params! {
 }
 
 /// Channels that are reduced together.
-const BLOCK: usize = 8;
+const BLOCK: usize = if VECTORS { 8 } else { 4 };
 
 /// The cells under a window: where they lie in `x`.
 #[derive(Clone, Copy)]

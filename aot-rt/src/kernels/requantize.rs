@@ -1,7 +1,7 @@
 //! From the sums of a layer's output channels to int8.
 
 use super::OutputI8;
-use crate::fixed_point::{Multiplier, Rounding};
+use crate::fixed_point::{Multiplier, Scaler};
 
 /// Bias, factor and limits of a layer's output channels.
 #[derive(Clone, Copy)]
@@ -35,45 +35,28 @@ impl<'a> Requantize<'a> {
         }
     }
 
-    /// The results of `N` channels from `first` on.
-    #[inline(always)]
-    pub(crate) fn channels<const N: usize>(&self, first: usize, sums: [i32; N]) -> [i8; N] {
-        let bias = channels(self.bias, first);
-        let (multipliers, shifts) = match (self.multipliers, self.shifts) {
-            (&[multiplier], &[shift]) => ([multiplier; N], [shift; N]),
-            (multipliers, shifts) => (channels(multipliers, first), channels(shifts, first)),
-        };
+    /// Sets `y` to the results of as many channels from `first` on.
+    ///
+    /// Compiled once: it would make a large part of every kernel.
+    #[inline(never)]
+    pub(crate) fn channels(&self, first: usize, sums: &mut [i32], y: &mut [i8]) {
+        for (sum, bias) in sums.iter_mut().zip(self.bias.get(first..).unwrap_or_default()) {
+            *sum = sum.wrapping_add(*bias);
+        }
         let rounding = self.output.rounding();
-        let mut y = [0; N];
-        if rounding == Rounding::Single {
-            self.apply(sums, bias, multipliers, shifts, Rounding::Single, &mut y);
+        let outputs = y.iter_mut().zip(sums.iter().map(|sum| sum.wrapping_sub(self.offset)));
+        if let (&[multiplier], &[shift]) = (self.multipliers, self.shifts) {
+            let scaler = Scaler::new(Multiplier { multiplier, shift: shift.into() }, rounding);
+            for (y, sum) in outputs {
+                *y = self.output.limit(scaler.apply(sum));
+            }
         } else {
-            self.apply(sums, bias, multipliers, shifts, Rounding::Double, &mut y);
-        }
-        y
-    }
-
-    #[inline(always)]
-    fn apply<const N: usize>(
-        &self,
-        sums: [i32; N],
-        bias: [i32; N],
-        multipliers: [i32; N],
-        shifts: [i8; N],
-        rounding: Rounding,
-        y: &mut [i8; N],
-    ) {
-        let factors = multipliers.iter().zip(&shifts);
-        for (((y, sum), bias), (&multiplier, &shift)) in y.iter_mut().zip(sums).zip(bias).zip(factors) {
-            let sum = sum.wrapping_sub(self.offset).wrapping_add(bias);
-            let factor = Multiplier { multiplier, shift: shift.into() };
-            *y = self.output.limit(factor.apply(sum, rounding));
+            let multipliers = self.multipliers.get(first..).unwrap_or_default();
+            let shifts = self.shifts.get(first..).unwrap_or_default();
+            for ((y, sum), (&multiplier, &shift)) in outputs.zip(multipliers.iter().zip(shifts)) {
+                let factor = Multiplier { multiplier, shift: shift.into() };
+                *y = self.output.limit(factor.apply(sum, rounding));
+            }
         }
     }
-}
-
-/// The elements of `N` channels from `first` on; 0 where there are none.
-#[inline(always)]
-fn channels<T: Copy + Default, const N: usize>(elements: &[T], first: usize) -> [T; N] {
-    elements.get(first..).and_then(|elements| elements.first_chunk()).copied().unwrap_or([T::default(); N])
 }

@@ -34,6 +34,10 @@ pub(crate) struct Header<'a> {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Document<'a> {
+    /// Where an editor finds the schema; not read.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    #[serde(rename = "$schema", default)]
+    pub(crate) _schema: Option<&'a RawValue>,
     /// `aot-net`.
     #[cfg_attr(feature = "schema", schemars(with = "String", extend("const" = FORMAT)))]
     #[serde(rename = "format")]

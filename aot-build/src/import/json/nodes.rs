@@ -15,6 +15,9 @@ use crate::graph::{Graph, GraphBuilder, NodeDeclaration, OutputDeclaration, Tens
 use crate::import::Source;
 use crate::ops::Op;
 
+/// Most nodes of a cycle that are named.
+const MAX_NAMES: usize = 10;
+
 /// Builds the graph of a document.
 pub(super) fn read<'a>(
     document: Document<'a>,
@@ -129,10 +132,15 @@ impl<'a> Reader<'a> {
                 order.into_iter().filter_map(|i| drafts[i].take()).for_each(|draft| self.node(draft));
             }
             Err(cycle) => {
-                let names: Vec<_> = cycle.iter().map(|i| format!("`{}`", drafts[*i].name())).collect();
-                let cycle = &drafts[cycle[0]];
-                let message = format!("nodes wait for each other: {} → {}", names.join(" → "), names[0]);
-                self.findings.add(cycle.place, Problem::new(message));
+                let first = &drafts[cycle[0]];
+                let more = match cycle.len().saturating_sub(MAX_NAMES) {
+                    0 => String::new(),
+                    more => format!("{more} more → "),
+                };
+                let names = cycle.iter().take(MAX_NAMES);
+                let names: String = names.map(|i| format!("`{}` → ", drafts[*i].name())).collect();
+                let message = format!("nodes wait for each other: {names}{more}`{}`", first.name());
+                self.findings.add(first.place, Problem::new(message));
                 // Nothing can be said about the types of what they compute.
                 for Name { value, .. } in drafts.into_iter().flat_map(|draft| draft.outputs) {
                     self.known.entry(value).or_insert(None);

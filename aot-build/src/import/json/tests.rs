@@ -103,7 +103,7 @@ fn several_problems_come_together_in_the_order_of_the_text() {
 
 #[test]
 fn nodes_run_in_the_order_of_the_file_where_they_can() {
-    let text = r#"{"format": "aot-net", "version": 1,
+    let text = r#"{"$schema": "net.schema.json", "format": "aot-net", "version": 1,
 "tensors": {"x": {"dtype": "f32", "shape": [2]}}, "inputs": ["x"], "outputs": ["d", "x", "d"],
 "nodes": [
   {"op": "add", "inputs": ["b", "c"], "outputs": ["d"]},
@@ -124,6 +124,64 @@ fn digits() {
     assert_eq!(imported.graph.nodes.len(), 8);
     assert_eq!(imported.files.len(), 2);
     assert_eq!(imported.graph.tensor(imported.graph.outputs[0]).ty.to_string(), "f32 [1, 10]");
+}
+
+#[test]
+fn the_example_of_the_documentation() {
+    let text = include_str!("../../../../docs/net-json.md");
+    let example = text.split("```json").nth(1).and_then(|text| text.split("```").next()).unwrap();
+    let folder = Folder::new("documentation");
+    let stored =
+        |shape: &[usize], bytes| Stored { dtype: DType::F32, shape: Shape::new(shape).unwrap(), bytes };
+    let weights = [("hidden.weight", stored(&[4, 2], &[0; 32][..]))];
+    folder.write("xor.safetensors", safetensors::write(&weights).unwrap());
+    folder.write("b1.npy", npy::write(&stored(&[4], &[0; 16])));
+    folder.write("model.json", example);
+    let imported = folder.import().unwrap();
+    assert_eq!((imported.graph.nodes.len(), imported.files.len()), (2, 3));
+}
+
+#[test]
+fn deep_nesting_is_a_problem_and_no_more() {
+    for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+        let deep = format!("{}1{}", open.repeat(200_000), close.repeat(200_000));
+        for (from, (line, owner)) in [
+            (r#"{"values": [1, 2, 3.5, -4, 5e-1, 6]}"#, (6, "tensor `w`: ")),
+            (r#"{"dtype": "i8"}"#, (12, "node #0 quantize `q`: ")),
+            (r#"[3, 2]"#, (6, "tensor `w`: ")),
+            (r#""q""#, (12, "node #0: ")),
+        ] {
+            let found = problems(from, &deep);
+            let place = format!("line {line}, column ");
+            assert!(found.starts_with(&place) && found.contains(owner), "{from} => {open}: {found}");
+        }
+    }
+}
+
+#[test]
+fn a_cycle_is_named() {
+    for (nodes, expect) in [
+        (1, "line 2, column 2: nodes wait for each other: `t0` → `t0`"),
+        (3, "line 2, column 2: nodes wait for each other: `t0` → `t1` → `t2` → `t0`"),
+        (
+            12,
+            "line 2, column 2: nodes wait for each other: `t0` → `t1` → `t2` → `t3` → `t4` → `t5` → `t6` → `t7` \
+             → `t8` → `t9` → 2 more → `t0`",
+        ),
+    ] {
+        let node = |i: usize| {
+            let before = (i + nodes - 1) % nodes;
+            format!(r#"{{"op": "relu", "inputs": ["t{before}"], "outputs": ["t{i}"]}}"#)
+        };
+        let nodes: Vec<_> = (0..nodes).map(node).collect();
+        let text = format!(
+            r#"{{"format": "aot-net", "version": 1, "inputs": ["x"], "outputs": ["t0", "x"], "nodes":
+[{}], "tensors": {{"x": {{"dtype": "f32", "shape": []}}}}}}"#,
+            nodes.join(", ")
+        );
+        let problems = import(&text).unwrap_err();
+        assert_eq!(problems.iter().map(ToString::to_string).collect::<Vec<_>>(), [expect]);
+    }
 }
 
 /// A folder of files that goes away with the test.

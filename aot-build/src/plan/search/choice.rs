@@ -1,8 +1,9 @@
 //! Where to branch, and in which order to try what fits there.
 
+use super::super::random::Random;
 use super::component::Component;
 use super::state::State;
-use super::strategy::{ItemRank, Random, SectionRank, Strategy};
+use super::strategy::{ItemRank, SectionRank, Strategy};
 
 /// Items that can lie at the floor of one section.
 pub(super) struct Branching {

@@ -38,6 +38,9 @@ pub(super) struct Saving {
 pub(in super::super) struct Instance {
     /// Bytes of one unit of all other figures.
     pub(in super::super) unit: i64,
+    /// No gap is wider than it must be: what cannot be packed here cannot be
+    /// packed at all.
+    pub(in super::super) is_exact: bool,
     pub(super) extent: Vec<i64>,
     /// The least extent.
     pub(super) smallest: i64,
@@ -63,10 +66,12 @@ pub(in super::super) struct Instance {
 impl Instance {
     /// The packing problem of the items `chosen` of a model.
     pub(in super::super) fn new(model: &Model<'_>, chosen: &[usize], sections: &[Section]) -> Self {
+        let mut is_exact = true;
         let mut edges: Vec<Vec<Edge>> = vec![Vec::new(); chosen.len()];
         for (first, &a) in chosen.iter().enumerate() {
             for (second, &b) in chosen.iter().enumerate().skip(first + 1) {
                 if let Some(gap) = model.gap(a, b) {
+                    is_exact &= model.is_exact(a, b);
                     edges[first].push(Edge { item: second, gap });
                     edges[second].push(Edge { item: first, gap: gap.flipped() });
                 }
@@ -75,6 +80,7 @@ impl Instance {
         let items = || chosen.iter().map(|&index| &model.items[index]);
         let mut instance = Self {
             unit: 1,
+            is_exact,
             smallest: 0,
             extent: items().map(|item| item.extent).collect(),
             alignment: items().map(|item| item.alignment).collect(),

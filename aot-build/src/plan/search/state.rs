@@ -196,10 +196,11 @@ impl<'a> State<'a> {
     pub(super) fn next_support(&self, item: usize) -> Option<i64> {
         let (instance, low) = (self.instance, self.low[item]);
         let placed = instance.loose[item].iter().filter(|edge| self.placed[edge.item]);
+        let placed = placed.map(|edge| self.low[edge.item] + edge.gap.above).filter(|&end| end > low);
         let open = instance.edges[item].iter().filter(|edge| !self.placed[edge.item]);
-        let supports = placed.chain(open).map(|edge| self.low[edge.item] + edge.gap.above);
-        // Less than aligned is no more than the present one.
-        supports.map(|offset| instance.align(item, offset)).filter(|&offset| offset > low).min()
+        // What is not yet placed may end up higher than it can lie now.
+        let open = open.map(|edge| (self.low[edge.item] + edge.gap.above).max(low + 1));
+        placed.chain(open).map(|offset| instance.align(item, offset)).min()
     }
 
     /// Computes the floors that changed and checks that what is open above

@@ -6,11 +6,12 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 
+use super::super::random::Random;
 use super::choice;
 use super::component::Component;
 use super::instance::Instance;
 use super::state::{DeadEnd, State};
-use super::strategy::{Random, Strategy};
+use super::strategy::Strategy;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -57,7 +57,7 @@ fn document() {
         (
             r#""version": 1,"#,
             r#""version": 1, "input": ["x"],"#,
-            "line 3, column 17: unknown field `input`, expected one of `format`, `version`, `name`, `tensors`, `inputs`, `outputs`, `nodes`\n  = help: did you mean `inputs`?",
+            "line 3, column 17: unknown field `input`, expected one of `$schema`, `format`, `version`, `name`, `tensors`, `inputs`, `outputs`, `nodes`\n  = help: did you mean `inputs`?",
         ),
         (
             r#""version": 1,"#,

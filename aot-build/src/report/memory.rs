@@ -1,0 +1,160 @@
+//! How the workspace is used: which tensor lies where, from which step to which.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::summary::verdict;
+use super::{columns, label, spaced};
+use crate::Compiled;
+use crate::program::{Lifetime, Storage};
+
+/// How the workspace of a model is used.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MemoryReport {
+    /// Bytes of the workspace.
+    pub arena_bytes: usize,
+    /// Least size that any plan for this order of steps can have.
+    pub lower_bound: usize,
+    /// Whether no smaller plan exists for this order of steps.
+    pub proved: bool,
+    /// Names of the steps, in order.
+    pub steps: Vec<String>,
+    /// The tensors; one that shares another's bytes follows it.
+    pub tensors: Vec<TensorReport>,
+    /// Where most bytes are alive.
+    pub peak: Peak,
+}
+
+/// A tensor's place.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TensorReport {
+    /// Name in the model file.
+    pub name: String,
+    /// Size in bytes.
+    pub bytes: usize,
+    /// Position of the first step at which its bytes are in use.
+    pub first_step: usize,
+    /// Position of the last step at which its bytes are in use: the number of steps
+    /// for outputs, which the caller reads after them.
+    pub last_step: usize,
+    /// Memory that it lies in: `workspace`, or `caller` for the caller's buffers.
+    pub pool: &'static str,
+    /// First byte in the workspace; `None` for the caller's buffers.
+    pub offset: Option<usize>,
+    /// The tensor whose bytes and steps it shares.
+    pub alias_of: Option<String>,
+}
+
+/// The step at which most bytes of the workspace are alive.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Peak {
+    /// Position of the step; the number of steps stands for the time after the last.
+    pub step: usize,
+    /// Bytes that are alive.
+    pub bytes: usize,
+    /// The tensors that are alive, the largest first.
+    pub tensors: Vec<PeakTensor>,
+}
+
+/// A tensor that is alive at the peak.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PeakTensor {
+    /// Name in the model file.
+    pub name: String,
+    /// Size in bytes.
+    pub bytes: usize,
+}
+
+impl MemoryReport {
+    /// Describes the memory of `compiled`.
+    #[must_use]
+    pub fn new(compiled: &Compiled) -> Self {
+        let program = &compiled.program;
+        let mut tensors = Vec::new();
+        let lifetimes = program.lifetimes();
+        for (i, (buffer, Lifetime { start, end })) in program.buffers.iter().zip(lifetimes).enumerate() {
+            let in_workspace = buffer.storage == Storage::Workspace;
+            let row = TensorReport {
+                name: buffer.name.clone(),
+                bytes: buffer.bytes,
+                first_step: start,
+                last_step: end.saturating_sub(1),
+                pool: if in_workspace { "workspace" } else { "caller" },
+                offset: in_workspace.then(|| compiled.offsets[i]),
+                alias_of: None,
+            };
+            let aliases = program.aliases.iter().filter(|alias| alias.view.buffer.index() == i);
+            let aliases: Vec<_> = aliases
+                .map(|alias| TensorReport {
+                    name: alias.name.clone(),
+                    bytes: alias.view.bytes(),
+                    offset: row.offset.map(|offset| offset + alias.view.offset),
+                    alias_of: Some(row.name.clone()),
+                    ..row.clone()
+                })
+                .collect();
+            tensors.push(row);
+            tensors.extend(aliases);
+        }
+        let steps: Vec<_> = program.steps.iter().map(|step| step.name.clone()).collect();
+        Self {
+            arena_bytes: compiled.arena_bytes,
+            lower_bound: compiled.lower_bound,
+            proved: compiled.proved,
+            peak: Peak::find(&tensors, steps.len()),
+            steps,
+            tensors,
+        }
+    }
+}
+
+impl TensorReport {
+    /// Whether it has bytes of its own in the workspace that are in use at `step`.
+    pub(super) fn occupies(&self, step: usize) -> bool {
+        self.alias_of.is_none() && self.offset.is_some() && (self.first_step..=self.last_step).contains(&step)
+    }
+}
+
+impl Peak {
+    fn find(tensors: &[TensorReport], steps: usize) -> Self {
+        let alive = |step: usize| tensors.iter().filter(move |tensor| tensor.occupies(step));
+        let bytes = |step: &usize| alive(*step).map(|tensor| tensor.bytes).sum::<usize>();
+        // The first of the steps with the most bytes.
+        let step = (0..=steps).rev().max_by_key(bytes).unwrap_or(0);
+        let mut peak: Vec<_> = alive(step).collect();
+        peak.sort_by_key(|tensor| std::cmp::Reverse(tensor.bytes));
+        let tensors = peak.iter().map(|tensor| PeakTensor { name: tensor.name.clone(), bytes: tensor.bytes });
+        Self { step, bytes: bytes(&step), tensors: tensors.collect() }
+    }
+}
+
+impl fmt::Display for MemoryReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let heading = ["tensor", "bytes", "from", "to", "offset", "alias of"].map(str::to_owned);
+        let rows = self.tensors.iter().map(|tensor| {
+            let to =
+                if tensor.last_step < self.steps.len() { tensor.last_step.to_string() } else { "end".into() };
+            [
+                label(&tensor.name),
+                spaced(tensor.bytes),
+                tensor.first_step.to_string(),
+                to,
+                tensor.offset.map_or(String::new(), spaced),
+                tensor.alias_of.as_deref().map_or(String::new(), label),
+            ]
+        });
+        let rows: Vec<_> = std::iter::once(heading).chain(rows).collect();
+        writeln!(f, "{}", columns(&rows))?;
+        let verdict = verdict(self.arena_bytes, self.lower_bound, self.proved);
+        writeln!(f, "arena: {} bytes, {verdict}", spaced(self.arena_bytes))?;
+        let Peak { step, bytes, tensors } = &self.peak;
+        let name = self.steps.get(*step).map_or("end", String::as_str);
+        write!(f, "peak: {} bytes; at step {step} `{name}` are alive:", spaced(bytes))?;
+        for (i, PeakTensor { name, bytes }) in tensors.iter().enumerate() {
+            let separator = if i == 0 { "" } else { "," };
+            write!(f, "{separator} `{}` {}", label(name), spaced(bytes))?;
+        }
+        writeln!(f)
+    }
+}

@@ -1,0 +1,18 @@
+//! What a model needs, how its memory is used, and what is wrong with it: for
+//! people (`Display`) and for programs (`Serialize`).
+//!
+//! The keys of the serialised forms are documented in `docs/aot-tool.md` and stable:
+//! keys may be added, none is renamed or removed.
+
+mod map;
+mod memory;
+mod problems;
+mod summary;
+mod text;
+
+pub use crate::error::spaced;
+pub use map::memory_map;
+pub use memory::{MemoryReport, Peak, PeakTensor, TensorReport};
+pub use problems::ErrorReport;
+pub use summary::{PortReport, Summary};
+pub use text::{columns, label};

@@ -1,0 +1,146 @@
+//! What a model is and needs.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use aot_rt::Quantization;
+use serde::Serialize;
+
+use super::{columns, label, spaced};
+use crate::Model;
+use crate::codegen::real_value;
+use crate::program::Port;
+
+/// What a model is and needs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// Name of the model file.
+    pub file: String,
+    /// Name of the generated type.
+    pub name: String,
+    /// Bytes of the model file.
+    pub bytes: usize,
+    /// SHA-256 of the model file, in hexadecimal.
+    pub sha256: String,
+    /// The inputs, in the model file's order.
+    pub inputs: Vec<PortReport>,
+    /// The outputs, in the model file's order.
+    pub outputs: Vec<PortReport>,
+    /// How often the file uses each operator.
+    pub operators: BTreeMap<String, usize>,
+    /// Calls of kernels in one run.
+    pub steps: usize,
+    /// Multiply-accumulates of one run.
+    pub macs: u64,
+    /// Bytes of the workspace.
+    pub arena_bytes: usize,
+    /// Least size of the workspace that any plan for this order of steps can have.
+    pub lower_bound: usize,
+    /// Whether no smaller workspace is possible for this order of steps.
+    pub proved: bool,
+    /// Bytes of the constants.
+    pub constant_bytes: usize,
+    /// Bytes that are kept from run to run.
+    pub state_bytes: usize,
+}
+
+/// An input or output.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PortReport {
+    /// Name in the model file.
+    pub name: String,
+    /// Type of the elements: `i8`.
+    pub dtype: &'static str,
+    /// Extents, outermost first.
+    pub shape: Vec<usize>,
+    /// Real value of one step; `None` for tensors that are not quantized.
+    pub scale: Option<f32>,
+    /// Integer that stands for 0; `None` for tensors that are not quantized.
+    pub zero_point: Option<i32>,
+}
+
+impl Summary {
+    /// Sums up `model`.
+    #[must_use]
+    pub fn new(model: &Model) -> Self {
+        let compiled = &model.compiled;
+        let program = &compiled.program;
+        Self {
+            file: model.source.file.clone(),
+            name: model.type_name.clone(),
+            bytes: model.source.bytes,
+            sha256: model.source.sha256.clone(),
+            inputs: program.inputs.iter().map(PortReport::new).collect(),
+            outputs: program.outputs.iter().map(PortReport::new).collect(),
+            operators: model.source.operators.clone(),
+            steps: program.steps.len(),
+            macs: program.macs(),
+            arena_bytes: compiled.arena_bytes,
+            lower_bound: compiled.lower_bound,
+            proved: compiled.proved,
+            constant_bytes: program.constants.bytes().len(),
+            // Importers refuse models that keep state.
+            state_bytes: 0,
+        }
+    }
+}
+
+impl PortReport {
+    fn new(port: &Port) -> Self {
+        let quantization = port.ty.quantization.as_ref().and_then(|quantization| quantization.tensor_wide());
+        Self {
+            name: port.name.clone(),
+            dtype: port.ty.dtype.name(),
+            shape: port.ty.shape.to_vec(),
+            scale: quantization.map(|quantization| quantization.scale),
+            zero_point: quantization.map(|quantization| quantization.zero_point),
+        }
+    }
+
+    fn row(&self, role: &str) -> [String; 4] {
+        let ty = format!("{} {:?}", self.dtype, self.shape);
+        [format!("  {role}"), label(&self.name), ty, self.real_value()]
+    }
+
+    /// What the integers stand for: `0.5847 (q − 83)`.
+    fn real_value(&self) -> String {
+        let quantization = self.scale.zip(self.zero_point);
+        quantization
+            .map_or(String::new(), |(scale, zero_point)| real_value(Quantization { scale, zero_point }))
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{}: {} bytes, sha256 {}, type {}",
+            label(&self.file),
+            spaced(self.bytes),
+            self.sha256,
+            self.name
+        )?;
+        let ports = self.inputs.iter().map(|port| port.row("input"));
+        let ports: Vec<_> = ports.chain(self.outputs.iter().map(|port| port.row("output"))).collect();
+        write!(f, "{}", columns(&ports))?;
+        let operators: Vec<_> =
+            self.operators.iter().map(|(name, count)| format!("{name} {count}")).collect();
+        writeln!(f, "  operators  {}", operators.join(", "))?;
+        writeln!(f, "  steps      {}", spaced(self.steps))?;
+        writeln!(f, "  MACs       {}", spaced(self.macs))?;
+        let verdict = verdict(self.arena_bytes, self.lower_bound, self.proved);
+        writeln!(f, "  arena      {} bytes, {verdict}", spaced(self.arena_bytes))?;
+        writeln!(f, "  constants  {} bytes", spaced(self.constant_bytes))?;
+        writeln!(f, "  state      {} bytes", spaced(self.state_bytes))
+    }
+}
+
+/// How good a plan is: `proved minimal`, or the distance to the bound.
+pub(super) fn verdict(arena_bytes: usize, lower_bound: usize, proved: bool) -> String {
+    if proved {
+        return "proved minimal for this order of steps".to_owned();
+    }
+    let gap = arena_bytes.saturating_sub(lower_bound);
+    let (bound, gap) = (spaced(lower_bound), spaced(gap));
+    format!("not proved minimal: the lower bound is {bound}, {gap} less")
+}

@@ -1,0 +1,10 @@
+//! The planners against recorded and generated problems.
+//!
+//! Recorded ones are read from a folder outside the repository, `/work/shared`
+//! or what `AOT_SHARED` names; without it those tests say that they skip.
+
+mod properties;
+mod shared;
+mod static_pools;
+mod storage_tokens;
+mod suites;

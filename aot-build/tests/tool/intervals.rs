@@ -1,0 +1,55 @@
+//! `aot plan --intervals`.
+
+use crate::*;
+
+/// Two of 4 bytes and one of 6, of which the first and the last are never alive
+/// together: 10 bytes.
+const PROBLEM: &str = "id,lower,upper,size\na,0,2,4\nb,1,3,6\nc,2,4,4\n";
+
+fn plan(name: &str, problem: &str, more: &[&str]) -> Ran {
+    let file = folder(name).join("problem.csv");
+    std::fs::write(&file, problem).unwrap();
+    aot([&["plan", "--intervals", file.to_str().unwrap()], more].concat())
+}
+
+#[test]
+fn json_has_the_documented_keys() {
+    for planner in ["optimal", "none", "greedy_by_size"] {
+        let ran = plan("intervals-json", PROBLEM, &["--json", "--planner", planner]);
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        let json = ran.json();
+        let total = if planner == "none" { 14 } else { 10 };
+        assert_eq!((&json["planner"], &json["total"]), (&planner.into(), &total.into()));
+        assert_eq!((&json["lower_bound"], &json["proved"]), (&10.into(), &(total == 10).into()));
+        assert!(json["nodes"].is_u64() && json["seconds"].is_f64());
+        let offsets = json["offsets"].as_object().unwrap();
+        assert_eq!(offsets.keys().collect::<Vec<_>>(), ["a", "b", "c"]);
+    }
+}
+
+#[test]
+fn a_capacity_may_be_too_small() {
+    for (capacity, planner, code, verdict) in [
+        ("10", "optimal", 0, "ok   10 bytes: fits"),
+        ("9", "optimal", 1, "FAIL 9 bytes: no plan fits, whatever the planner"),
+        ("9", "none", 1, "FAIL 9 bytes: no plan fits, whatever the planner"),
+        ("13", "none", 1, "FAIL 13 bytes: found no plan that fits; there may be one"),
+    ] {
+        let more = ["--capacity", capacity, "--planner", planner];
+        let ran = plan("intervals-capacity", PROBLEM, &more);
+        assert_eq!(ran.code, Some(code), "{}", ran.err);
+        assert_eq!(ran.out.lines().nth(1), Some(verdict));
+        let json = plan("intervals-capacity", PROBLEM, &[&more[..], &["--json"]].concat()).json();
+        assert_eq!(json["fits"], code == 0);
+        assert_eq!(json["impossible"], capacity == "9");
+    }
+    let ran = plan("intervals-capacity", PROBLEM, &["--time-limit", "5"]);
+    assert!(ran.out.starts_with("10 bytes for 3 buffers by optimal, proved optimal"), "{}", ran.out);
+}
+
+#[test]
+fn faults_name_the_line() {
+    let ran = plan("intervals-fault", "id,lower,upper,size\na,0,1\n", &[]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.err.contains("problem.csv: line 2: 3 fields; the header has 4"), "{}", ran.err);
+}

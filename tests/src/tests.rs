@@ -1,0 +1,108 @@
+//! What the odd graphs compute.
+
+use aot_rt::{IoError, Model};
+
+use super::{chain, copies, names, names_caller, names_inputs_caller, names_outputs_caller, private};
+
+const A: [i8; 4] = [3, 4, 5, 127];
+const B: [i8; 4] = [3, 3, 4, 3];
+/// `a + b`, where 3 stands for 0.
+const SUM: [i8; 4] = [3, 4, 6, 127];
+const TWICE: [i8; 4] = [3, 5, 9, 127];
+const UNUSED: [i8; 4] = [0; 4];
+
+#[test]
+fn names_become_fields() {
+    let mut odd = names::Odd::new();
+    let inputs = names::OddInputs { input_type: &A, input_run: &B, input: &UNUSED, a_b_x_y: &UNUSED };
+    let names::OddOutputs { output_type, very_long_name_very_long_name_very_long_name_very: twice } =
+        odd.run(inputs);
+    assert_eq!((output_type, twice), (&SUM, &TWICE));
+}
+
+#[test]
+fn regions_are_written_in_place() {
+    let mut odd = names::Odd::default();
+    for _ in 0..2 {
+        *odd.input_type_mut() = A;
+        *odd.input_run_mut() = B;
+        odd.input_mut().fill(1);
+        odd.run_in_place();
+        assert_eq!(odd.output_type(), &SUM);
+    }
+}
+
+#[test]
+fn placements_agree() {
+    let inputs = [A, B, UNUSED, UNUSED].map(|x| x.map(i8::cast_unsigned));
+    let inputs = inputs.each_ref().map(<[u8; 4]>::as_slice);
+    let expected = [SUM, TWICE].map(|x| x.map(i8::cast_unsigned));
+    run_bytes(&mut names::Odd::new(), &inputs, expected);
+    run_bytes(&mut names_inputs_caller::Odd::new(), &inputs, expected);
+    run_bytes(&mut names_outputs_caller::Odd::new(), &inputs, expected);
+    run_bytes(&mut names_caller::Odd::new(), &inputs, expected);
+}
+
+fn run_bytes<M: Model>(model: &mut M, inputs: &[&[u8]], expected: [[u8; 4]; 2]) {
+    assert_eq!(M::INPUTS.len(), 4);
+    assert_eq!((M::INPUTS[0].name, M::INPUTS[2].name), ("type", ""));
+    assert_eq!(M::NAME, "odd \"names\" \u{202e}\n");
+    let (mut a, mut b) = ([9; 4], [9; 4]);
+    model.run_bytes(inputs, &mut [&mut a, &mut b]).unwrap();
+    assert_eq!([a, b], expected);
+    assert_eq!(model.run_bytes(&inputs[1..], &mut [&mut a, &mut b]), Err(IoError::InputCount));
+    assert_eq!(model.run_bytes(inputs, &mut [&mut a]), Err(IoError::OutputCount));
+    assert_eq!(model.run_bytes(inputs, &mut [&mut a, &mut b[1..]]), Err(IoError::OutputBytes(1)));
+}
+
+#[test]
+fn arrays_are_the_callers() {
+    let inputs = names_caller::OddInputs { input_type: &A, input_run: &B, input: &UNUSED, a_b_x_y: &UNUSED };
+    let (mut sum, mut twice) = ([0; 4], [0; 4]);
+    names_caller::Odd::new().run(
+        inputs,
+        names_caller::OddOutputs {
+            output_type: &mut sum,
+            very_long_name_very_long_name_very_long_name_very: &mut twice,
+        },
+    );
+    assert_eq!((sum, twice), (SUM, TWICE));
+}
+
+#[test]
+fn inputs_and_constants_are_copied_to_outputs() {
+    let mut copies = copies::Copies::new();
+    let outputs = copies.run(&[1.0, -2.0, f32::NAN]);
+    assert_eq!(outputs.seven, &[7, -7]);
+    for x in [outputs.output_x, outputs.output_x_2] {
+        assert_eq!(x.map(f32::to_bits), [1.0, -2.0, f32::NAN].map(f32::to_bits));
+    }
+    assert_eq!(private::copy(&[1.0, 2.0, 3.0]), ([1.0, 2.0, 3.0], [7, -7]));
+}
+
+#[test]
+fn many_steps() {
+    assert_eq!(chain::Workspace::new().run(&[1.5]).map(f32::to_bits), [1.5_f32.to_bits()]);
+    assert_eq!(chain::Workspace::MACS, 120);
+}
+
+/// The constants are constants.
+const _: () = {
+    assert!(names::Odd::INPUT_TYPE_LEN == 4 && names::Odd::INPUT_TYPE_SHAPE[1] == 4);
+    assert!(names::Odd::INPUT_TYPE_QUANTIZATION.zero_point == 3);
+    assert!(names::Odd::ARENA_BYTES <= 24 && names_caller::Odd::ARENA_BYTES == 0);
+};
+
+#[test]
+fn integers_and_real_numbers() {
+    assert_eq!(names::Odd::quantize_input_type(1.0), 5);
+    assert_eq!(names::Odd::quantize_input_type(f32::INFINITY), 127);
+    assert_eq!(names::Odd::dequantize_output_type(5).to_bits(), 1.0_f32.to_bits());
+}
+
+#[test]
+fn there_is_one_static_runner() {
+    let odd = names::Odd::take().unwrap();
+    assert!(names::Odd::take().is_none());
+    assert_eq!(odd.output_type(), &[0; 4]);
+}
