@@ -1,6 +1,6 @@
 //! The operators: attributes, shape rule and lowering, a file for each.
 //!
-//! To add one, write its file, add a line to [`operators!`] below, and teach each
+//! To add one, write its file, add a line to `operators!` below, and teach each
 //! importer its name.
 
 mod activation;
