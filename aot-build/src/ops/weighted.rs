@@ -70,11 +70,12 @@ pub(super) fn packed_operands_f32(
     let filter = weights.ty.shape.elements() / channels;
     let group = channels / groups;
     let elements = data.bytes().as_chunks::<{ size_of::<f32>() }>().0;
-    let packed: Vec<u8> = elements
+    // Whole elements, not bytes: cargo builds procedural macros without optimisation.
+    let packed: Vec<_> = elements
         .chunks(group * filter)
-        .flat_map(|filters| packed_filters(group, filter).flat_map(|i| filters[i]))
+        .flat_map(|filters| packed_filters(group, filter).map(|i| filters[i]))
         .collect();
-    let packed = node.constant(DType::F32, &packed);
+    let packed = node.constant(DType::F32, packed.as_flattened());
     let bias = bias(node, DType::F32, channels)?;
     // The weights as they are in the file are not read, and so not stored.
     Ok(vec![node.read(0)?, packed, bias, node.write(0)])
