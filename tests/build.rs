@@ -1,4 +1,4 @@
-//! Compiles the models that the test `generated` and the benchmark `models` run.
+//! Compiles the models that the test `generated` runs.
 
 #[path = "generated/models.rs"]
 mod models;
@@ -39,19 +39,13 @@ fn write(name: &str, contents: &[u8]) {
     fs::write(out_dir().join(name), contents).expect("OUT_DIR can be written");
 }
 
-/// The sources of the tests and of the benchmarks: a module for each model and
-/// configuration.
+/// The source of the tests: a module for each model and configuration.
 #[derive(Default)]
-struct Tests {
-    tests: String,
-    benches: String,
-    /// The calls of the benchmarks.
-    calls: String,
-}
+struct Tests(String);
 
 impl Tests {
-    /// A test and a benchmark of the model in each configuration, or a test that says
-    /// that the model is absent.
+    /// A test of the model in each configuration, or a test that says that the model is
+    /// absent.
     fn add(&mut self, name: &str, model: &Path, cases: &Path) {
         if !model.is_file() {
             let text = format!("skipped: {} is not there", model.display());
@@ -72,26 +66,16 @@ impl Tests {
             let include = format!("include!({:?});", folder.join("runner.rs").display().to_string());
             let check = format!("crate::check(Runner::take(), {:?});", cases.display().to_string());
             self.test(&name, &include, &check);
-            self.bench(&name, &include);
         }
     }
 
-    // Writing to a string cannot fail.
-
     fn test(&mut self, name: &str, items: &str, body: &str) {
-        let _ = writeln!(self.tests, "mod {name} {{ {items} #[test] fn agrees() {{ {body} }} }}");
-    }
-
-    fn bench(&mut self, name: &str, items: &str) {
-        let _ = writeln!(self.benches, "mod {name} {{ {items} }}");
-        let _ = writeln!(self.calls, "time(criterion, {name:?}, {name}::Runner::take());");
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.0, "mod {name} {{ {items} #[test] fn agrees() {{ {body} }} }}");
     }
 
     fn write(&self) {
-        write("generated.rs", self.tests.as_bytes());
-        let Self { benches, calls, .. } = self;
-        let benches = format!("{benches}fn time_all(criterion: &mut Criterion) {{\n{calls}}}\n");
-        write("benches.rs", benches.as_bytes());
+        write("generated.rs", self.0.as_bytes());
     }
 }
 

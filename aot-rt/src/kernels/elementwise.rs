@@ -4,12 +4,6 @@ use super::{RangeF32, kernel_params};
 use crate::Params;
 
 kernel_params! {
-    /// Parameters of [`copy_f32`].
-    pub struct CopyF32 {
-        /// Elements of `x` and `y`.
-        pub len: usize,
-    }
-
     /// Parameters of [`copy_i8`].
     pub struct CopyI8 {
         /// Elements of `x` and `y`.
@@ -31,14 +25,7 @@ kernel_params! {
     }
 }
 
-/// Copies a tensor, f32.
-///
-/// `x` and `y`: `[len]`.
-pub fn copy_f32(params: &impl Params<CopyF32>, x: &[f32], y: &mut [f32]) {
-    map(params.get().len, x, y, |x| x);
-}
-
-/// Copies a tensor, int8.
+/// Copies bytes: a tensor of any type.
 ///
 /// `x` and `y`: `[len]`.
 pub fn copy_i8(params: &impl Params<CopyI8>, x: &[i8], y: &mut [i8]) {
@@ -90,10 +77,9 @@ mod tests {
 
     #[test]
     fn copies() {
-        let (mut floats, mut integers) = ([0.0; 3], [0; 3]);
-        copy_f32(&CopyF32 { len: 3 }, &[1.0, -2.0, 3.0], &mut floats);
-        copy_i8(&CopyI8 { len: 3 }, &[1, -2, 3], &mut integers);
-        assert_eq!((floats, integers), ([1.0, -2.0, 3.0], [1, -2, 3]));
+        let mut y = [0; 3];
+        copy_i8(&CopyI8 { len: 3 }, &[1, -2, 3], &mut y);
+        assert_eq!(y, [1, -2, 3]);
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub use conv2d::{Conv2dF32, Conv2dI8, conv2d_f32, conv2d_i8};
 pub use depthwise_conv2d::{
     DepthwiseConv2dF32, DepthwiseConv2dI8, depthwise_conv2d_f32, depthwise_conv2d_i8,
 };
-pub use elementwise::{ClampF32, CopyF32, CopyI8, LogisticF32, clamp_f32, copy_f32, copy_i8, logistic_f32};
+pub use elementwise::{ClampF32, CopyI8, LogisticF32, clamp_f32, copy_i8, logistic_f32};
 pub use filters::packed_filters;
 pub use fully_connected::{FullyConnectedF32, FullyConnectedI8, fully_connected_f32, fully_connected_i8};
 pub use lookup::{LookupI8, logistic_table, lookup_i8, rescale_table, tanh_table};
@@ -164,7 +164,6 @@ kernels! {
     Conv2dI8 => conv2d_i8(
         x: read i8, weights: read i8, bias: read i32, multipliers: read i32, shifts: read i8, y: write i8
     );
-    CopyF32 => copy_f32(x: read f32, y: write f32);
     CopyI8 => copy_i8(x: read i8, y: write i8);
     DepthwiseConv2dF32 => depthwise_conv2d_f32(x: read f32, weights: read f32, bias: read f32, y: write f32);
     DepthwiseConv2dI8 => depthwise_conv2d_i8(

@@ -7,7 +7,7 @@ use std::time::Duration;
 use aot_rt::{Block, Model, TensorInfo, block_bytes_mut};
 use criterion::Criterion;
 
-include!(concat!(env!("OUT_DIR"), "/benches.rs"));
+include!(concat!(env!("OUT_DIR"), "/models.rs"));
 
 /// Times a run on inputs that vary, copies in and out included.
 fn time<M: Model>(criterion: &mut Criterion, name: &str, runner: Option<&mut M>) {
