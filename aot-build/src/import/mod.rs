@@ -41,20 +41,28 @@ pub fn import(path: &Path) -> Result<Imported, Error> {
     Ok(Imported { graph, files: source.into_files(), bytes: bytes.len(), sha256: sha256(&bytes) })
 }
 
+type Importer = fn(&mut Source, &[u8]) -> Result<Graph, Vec<Problem>>;
+
+/// The formats by the extension of their files.
+const FORMATS: &[(&str, Importer)] = &[
+    #[cfg(feature = "json")]
+    ("json", json::import),
+    #[cfg(feature = "tflite")]
+    ("tflite", |source, bytes| tflite::read(bytes, source.name())),
+];
+
 fn read(source: &mut Source) -> Result<(Graph, Vec<u8>), Vec<Problem>> {
     let bytes = source.model().map_err(|problem| vec![problem])?;
     let extension = source.path().extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-    let graph = match extension {
-        #[cfg(feature = "json")]
-        "json" => json::import(source, &bytes)?,
-        #[cfg(feature = "tflite")]
-        "tflite" => tflite::read(&bytes, source.name())?,
-        _ => return Err(vec![unknown_format(extension)]),
-    };
-    Ok((graph, bytes))
+    let format = FORMATS.iter().find(|(name, _)| *name == extension);
+    let Some((_, importer)) = format else { return Err(vec![unknown_format(extension)]) };
+    Ok((importer(source, &bytes)?, bytes))
 }
 
 fn unknown_format(extension: &str) -> Problem {
-    Problem::new(format!("files that end in `{extension}` are not read"))
-        .help("the formats are `.json` (net.json) and `.tflite`")
+    let problem = Problem::new(format!("files that end in `{extension}` are not read"));
+    match extension {
+        "json" | "tflite" => problem.help(format!("switch the feature `{extension}` on")),
+        _ => problem.help("the formats are `.json` (net.json) and `.tflite`"),
+    }
 }
