@@ -90,6 +90,9 @@ impl Descent<'_> {
 
     /// Searches at one capacity; whether that settled anything.
     fn probe(&mut self, capacity: i64, share: u64, nodes: &mut u64) -> bool {
+        let unit = self.instance.unit;
+        // A limit need not be a size that a packing can have.
+        let capacity = capacity / unit * unit;
         let share = share.max(1).min(*nodes);
         let mut left = share;
         let answer = search::search(self.instance, capacity, &self.offsets, &mut left);
@@ -102,7 +105,7 @@ impl Descent<'_> {
             }
             Answer::Impossible => {
                 // The size is reached, so it is never ruled out.
-                self.open = (capacity + self.instance.unit).min(self.size);
+                self.open = (capacity + unit).min(self.size);
                 if self.instance.is_exact {
                     self.lower_bound = self.open;
                 }

@@ -76,6 +76,30 @@ fn a_gap_lets_an_output_start_below_its_input() {
 }
 
 #[test]
+fn alignments_hold_where_all_sizes_are_multiples_of_three() {
+    let mut problem = Problem::new();
+    problem.add(Buffer::new(9, 0..1));
+    problem.add(Buffer::new(3, 0..3).aligned(4));
+    problem.add(Buffer::new(9, 0..2).aligned(2));
+    let plan = planned(&problem, Planner::Optimal);
+    assert_eq!((plan.size(), plan.proved()), (21, true));
+}
+
+#[test]
+fn equal_buffers_differ_by_what_they_may_overlap() {
+    // Only the first may share bytes with the third, so the order of the two
+    // matters.
+    let mut problem = Problem::new();
+    let first = problem.add(Buffer::new(2, 3..5).aligned(2));
+    problem.add(Buffer::new(2, 3..4).aligned(2));
+    problem.add(Buffer::new(1, 2..3));
+    let third = problem.add(Buffer::new(3, 1..4));
+    problem.set_gap(first, third, Gap { below: 0, above: -4 });
+    let plan = planned(&problem, Planner::Optimal);
+    assert_eq!((plan.size(), plan.proved()), (5, true));
+}
+
+#[test]
 fn fixed_offsets_stay() {
     let mut problem = Problem::new();
     let fixed = problem.add(Buffer::new(8, 0..4).fixed(8));

@@ -126,9 +126,17 @@ impl Instance {
         }
     }
 
-    /// Divides all figures by their greatest common divisor.
+    /// Divides all figures by the largest unit that every offset is a multiple
+    /// of.
+    ///
+    /// Offsets are sums of figures, rounded up to alignments. An alignment that
+    /// divides all figures rounds nothing; next to any other, the unit must
+    /// divide that alignment too, so be a power of two.
     fn divide(&mut self) {
-        let unit = self.figures().into_iter().fold(0, |divisor, figure| gcd(divisor, *figure)).max(1);
+        let divisor = self.figures().into_iter().fold(0, |divisor, figure| gcd(divisor, *figure)).max(1);
+        let alignments = self.alignment.iter().chain(&self.grain);
+        let rounding = alignments.filter(|&alignment| divisor % alignment != 0);
+        let unit = rounding.fold(divisor, |unit, &alignment| gcd(unit, alignment));
         for figure in self.figures() {
             *figure /= unit;
         }
@@ -158,13 +166,16 @@ impl Instance {
     }
 
     /// Numbers the sets of items that differ in nothing.
+    ///
+    /// Of plain items, equal sections mean equal conflicts. Not so of items
+    /// that need not keep clear of all that shares a section with them.
     fn classes(&self) -> Vec<usize> {
         let mut known = BTreeMap::new();
         let class = |item: usize| {
-            let plain = self.edges[item]
-                .iter()
-                .all(|edge| edge.gap == Gap { below: self.extent[item], above: self.extent[edge.item] });
-            let own = if plain { None } else { Some(item) };
+            let keeps_clear =
+                |edge: &Edge| edge.gap == Gap { below: self.extent[item], above: self.extent[edge.item] };
+            let is_plain = self.savings[item].is_empty() && self.edges[item].iter().all(keeps_clear);
+            let own = if is_plain { None } else { Some(item) };
             let next = known.len();
             *known.entry((own, self.extent[item], self.alignment[item], &self.life[item])).or_insert(next)
         };
