@@ -184,7 +184,7 @@ mod tests {
             let c = sketch.constant(&format!("c{i}"), f32_type([1]), Data::from_f32s(&[-1.0]));
             results.push(sketch.node(&format!("y{i}"), Relu::default(), &[c]));
         }
-        let mut graph = sketch.finish(&results);
+        let mut graph = sketch.finish(&results[..1]);
         assert!(fold_constants(&mut graph, &Config::default(), &mut Budget::default()));
         assert!(graph.nodes.is_empty());
     }
