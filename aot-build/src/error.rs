@@ -1,6 +1,6 @@
 //! What is wrong with a model: where, what was found, what was expected, what to do.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 /// Where in a model a problem is.
@@ -84,14 +84,33 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.location, self.message)?;
+        write!(Visible(f), "{}{}", self.location, self.message)?;
         for item in &self.items {
-            write!(f, "\n  - {item}")?;
+            write!(Visible(f), "\n  - {item}")?;
         }
         match &self.help {
-            Some(help) => write!(f, "\n  = help: {help}"),
+            Some(help) => write!(Visible(f), "\n  = help: {help}"),
             None => Ok(()),
         }
+    }
+}
+
+/// Text for a terminal: what names in a file could do to it beside being shown is escaped.
+struct Visible<'a, 'f>(&'a mut fmt::Formatter<'f>);
+
+impl fmt::Write for Visible<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for c in text.chars() {
+            match c {
+                '\n' | '\t' => self.0.write_char(c)?,
+                '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                    write!(self.0, "{}", c.escape_unicode())?
+                }
+                c if c.is_control() => write!(self.0, "{}", c.escape_unicode())?,
+                c => self.0.write_char(c)?,
+            }
+        }
+        Ok(())
     }
 }
 
@@ -184,3 +203,14 @@ impl fmt::Debug for Error {
 }
 
 impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_do_not_command_the_terminal() {
+        let problem = Problem::new("`a\u{1b}[2J\u{202e}b` is wrong").at(Location::Tensor("\r".into()));
+        assert_eq!(problem.to_string(), "tensor `\\u{d}`: `a\\u{1b}[2J\\u{202e}b` is wrong");
+    }
+}

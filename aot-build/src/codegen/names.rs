@@ -26,14 +26,20 @@ const KEYWORDS: [&str; 53] = [
 const METHODS: [&str; 9] =
     ["new", "take", "run", "run_in_place", "run_bytes", "default", "workspace", "inputs", "outputs"];
 
+/// Names that a type must not have, as generated code uses them for something else.
+const TAKEN: [&str; 10] = ["f32", "i16", "i32", "i64", "i8", "steps", "str", "u64", "u8", "usize"];
+
 /// Name of the runner: the configured one, or that of the file (without extension)
 /// in `CamelCase`.
 ///
 /// # Errors
 ///
-/// When the configured name is no identifier.
+/// When the configured name is no identifier, or taken.
 pub fn type_name(configured: Option<&str>, stem: &str) -> Result<String, Problem> {
     match configured {
+        Some(name) if TAKEN.contains(&name) => Err(Problem::new(format!("the generated code uses `{name}`"))
+            .at(Location::Key("name".into()))
+            .help(format!("for example `{}`", camel_case(name)))),
         Some(name) if is_identifier(name) => Ok(name.to_owned()),
         Some(name) => Err(Problem::new(format!("`{name}` is no Rust identifier"))
             .at(Location::Key("name".into()))
@@ -138,7 +144,7 @@ mod tests {
             assert_eq!(type_name(None, stem), Ok(expect.into()), "{stem}");
         }
         assert_eq!(type_name(Some("kws_2"), "x"), Ok("kws_2".into()));
-        for name in ["Self", "2", "a b", "", "é"] {
+        for name in ["Self", "2", "a b", "", "é", "u8", "steps"] {
             assert!(type_name(Some(name), "x").is_err(), "{name}");
         }
         let problem = type_name(Some("my net"), "x").unwrap_err();

@@ -152,7 +152,7 @@ impl Runner<'_> {
         );
         code.line("#[cfg(target_has_atomic = \"8\")]");
         code.line("#[must_use]");
-        code.block("pub fn take() -> Option<&'static mut Self> {", "}", |code| {
+        code.block("pub fn take() -> ::core::option::Option<&'static mut Self> {", "}", |code| {
             let name = self.name();
             code.assign(
                 &format!("static RUNNER: ::aot_rt::Singleton<{name}>"),

@@ -19,7 +19,9 @@ impl Runner<'_> {
             code.line("    &mut self,");
             code.line("    inputs: &[&[u8]],");
             code.line("    outputs: &mut [&mut [u8]],");
-            code.block(") -> Result<(), ::aot_rt::IoError> {", "}", |code| self.run_bytes(code));
+            code.block(") -> ::core::result::Result<(), ::aot_rt::IoError> {", "}", |code| {
+                self.run_bytes(code)
+            });
         });
     }
 

@@ -4,6 +4,9 @@ use super::{Data, Graph, Node, Tensor, TensorId, TensorType};
 use crate::error::{Location, Problem};
 use crate::ops::Op;
 
+/// Most inputs, and most outputs: each becomes a parameter or field of the runner.
+pub(crate) const MAX_PORTS: usize = 1024;
+
 /// A node as a model file states it.
 #[derive(Clone, Debug)]
 pub struct NodeDeclaration {
@@ -130,6 +133,12 @@ impl GraphBuilder {
         if outputs.is_empty() {
             self.problems.push(Problem::new("the model has no output"));
         }
+        for (ports, what) in [(&self.graph.inputs, "inputs"), (&outputs, "outputs")] {
+            if ports.len() > MAX_PORTS {
+                let message = format!("the model has {} {what}, the limit is {MAX_PORTS}", ports.len());
+                self.problems.push(Problem::new(message));
+            }
+        }
         self.graph.outputs = outputs;
         if self.problems.is_empty() { Ok(self.graph) } else { Err(self.problems) }
     }
@@ -148,5 +157,22 @@ impl GraphBuilder {
         }
         self.graph.tensors.push(tensor);
         TensorId(self.graph.tensors.len() - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::sketch::f32_type;
+
+    #[test]
+    fn too_many_ports() {
+        let mut builder = GraphBuilder::new("wide");
+        let inputs: Vec<_> = (0..=MAX_PORTS).map(|i| builder.input(format!("x{i}"), f32_type([1]))).collect();
+        let problems = builder.finish(inputs).unwrap_err();
+        let messages: Vec<_> = problems.iter().map(|problem| problem.message.as_str()).collect();
+        let expect =
+            ["inputs", "outputs"].map(|what| format!("the model has 1025 {what}, the limit is 1024"));
+        assert_eq!(messages, expect);
     }
 }

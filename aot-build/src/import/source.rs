@@ -9,16 +9,20 @@ use crate::error::Problem;
 pub struct Source {
     path: PathBuf,
     files: Vec<PathBuf>,
+    /// Bytes that may still be read.
+    left: u64,
 }
 
 impl Source {
     /// Most bytes that one file may have.
     pub const MAX_BYTES: u64 = 1 << 30;
+    /// Most bytes that are read together: a model may name one large file a thousand times.
+    pub const MAX_TOTAL_BYTES: u64 = 2 * Self::MAX_BYTES;
 
     /// The model file at `path`.
     #[must_use]
     pub fn new(path: &Path) -> Self {
-        Self { path: path.to_owned(), files: Vec::new() }
+        Self { path: path.to_owned(), files: Vec::new(), left: Self::MAX_TOTAL_BYTES }
     }
 
     /// Path of the model file.
@@ -52,13 +56,17 @@ impl Source {
     ///
     /// # Errors
     ///
-    /// When the path is absolute or leaves the folder (through a link, too), or the
-    /// file cannot be read or is too large.
+    /// When the path is absolute, leaves the folder (through a link, too) or holds control
+    /// characters, or the file cannot be read or is too large.
     pub fn beside(&mut self, name: &str) -> Result<Vec<u8>, Problem> {
         let outside = || {
             Problem::new(format!("`{name}` is not a file in the model's folder"))
                 .help("name the file by a path relative to the model file, without `..`")
         };
+        if name.chars().any(char::is_control) {
+            // Build scripts print the name, and cargo takes lines for instructions.
+            return Err(Problem::new(format!("the file name {name:?} holds control characters")));
+        }
         let relative = Path::new(name);
         if !relative.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
             return Err(outside());
@@ -85,10 +93,34 @@ impl Source {
         if metadata.len() > Self::MAX_BYTES {
             return Err(format!("has {} bytes, the limit is {}", metadata.len(), Self::MAX_BYTES));
         }
+        let Some(left) = self.left.checked_sub(metadata.len()) else {
+            return Err(format!("is one too many: {} bytes are the limit together", Self::MAX_TOTAL_BYTES));
+        };
+        self.left = left;
         let bytes = std::fs::read(&path).map_err(unreadable)?;
         if !self.files.contains(&path) {
             self.files.push(path);
         }
         Ok(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refused_files() {
+        let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+        for (left, name, expect) in [
+            (1, "no/such.npy", "cannot read `no/such.npy`"),
+            (1, "src/lib.rs", "`src/lib.rs` is one too many: 2147483648 bytes are the limit together"),
+            (1, "a\ncargo::rustc-env=A=B", "the file name \"a\\ncargo::rustc-env=A=B\" holds control"),
+        ] {
+            let mut source = Source { left, ..Source::new(&model) };
+            let problem = source.beside(name).unwrap_err();
+            assert!(problem.message.starts_with(expect), "{problem}");
+            assert!(source.into_files().is_empty());
+        }
     }
 }

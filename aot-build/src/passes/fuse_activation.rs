@@ -14,23 +14,21 @@ use crate::ops::{Activation, Op};
 /// Fuses every such activation; gives whether there was any.
 pub(super) fn fuse_activation(graph: &mut Graph) -> bool {
     let (uses, mut producers) = (graph.uses(), graph.producers());
-    let mut changed = false;
-    let mut i = 0;
-    while i < graph.nodes.len() {
-        let Some((maker, activation)) = fusible(graph, i, &uses, &producers) else {
-            i += 1;
-            continue;
-        };
-        let y = graph.nodes.remove(i).outputs[0];
+    let mut fused = vec![false; graph.nodes.len()];
+    for i in 0..graph.nodes.len() {
+        let Some((maker, activation)) = fusible(graph, i, &uses, &producers) else { continue };
         if let Some(own) = activation_mut(&mut graph.nodes[maker].op) {
             *own = activation;
         }
+        let y = graph.nodes[i].outputs[0];
         graph.nodes[maker].outputs[0] = y;
-        // Nodes behind `i` have moved.
-        producers = graph.producers();
-        changed = true;
+        producers[y.0] = Some(maker);
+        fused[i] = true;
     }
-    changed
+    // All at once: taking nodes out one by one would move those behind each time.
+    let mut each = fused.iter();
+    graph.nodes.retain(|_| each.next() != Some(&true));
+    fused.contains(&true)
 }
 
 /// The node whose result node `i` limits, and the activation of both together.

@@ -12,12 +12,13 @@ use crate::graph::Graph;
 
 /// Runs all passes, again and again until none finds anything to do.
 pub fn run(graph: &mut Graph, config: &Config) {
+    let mut budget = fold_constants::Budget::default();
     // Every change takes a node, a tensor or an operand's detour away: there is an end.
     loop {
         let changed = [
             merge_reshape::merge_reshape(graph),
             fuse_activation::fuse_activation(graph),
-            fold_constants::fold_constants(graph, config),
+            fold_constants::fold_constants(graph, config, &mut budget),
             remove_dead::remove_dead(graph),
         ];
         if changed == [false; 4] {

@@ -86,11 +86,23 @@ pub(super) fn shared_at_most(first: i64, second: i64, gap: Gap, grain: i64) -> i
     shared(first, second, gap.below).max(shared(second, first, gap.above))
 }
 
-/// Sections of the items `chosen` that together hold every pair in conflict.
+/// Conflicts, counted from both sides, up to which a pool is searched: above, one
+/// visit to a node costs more than all of a plan should, and the sections have as many
+/// members.
+const MOST_CONFLICTS: i64 = 8_000_000;
+
+/// Whether the items `chosen` are few enough to be searched.
+pub(super) fn is_searchable(model: &Model<'_>, chosen: &[usize]) -> bool {
+    chosen.iter().map(|&item| model.conflicts()[item]).sum::<i64>() <= MOST_CONFLICTS
+}
+
+/// Sections of the items `chosen` that together hold every pair in conflict. Where those
+/// are too many to be searched, only some that bound the size.
 pub(super) fn sections(model: &Model<'_>, chosen: &[usize]) -> Vec<Section> {
+    let live_sets = model.live_sets(is_searchable(model, chosen));
     let chosen: BTreeSet<usize> = chosen.iter().copied().collect();
     let mut cliques: Vec<Clique> = Vec::new();
-    for mut clique in model.live_sets().into_iter().chain(declared_cliques(model)) {
+    for mut clique in live_sets.into_iter().chain(declared_cliques(model)) {
         clique.retain(|&buffer| chosen.contains(&model.home(buffer).0));
         let contained = |other: &Clique| clique.iter().all(|buffer| other.binary_search(buffer).is_ok());
         // Neighbours in time are the ones that lose what made them different.

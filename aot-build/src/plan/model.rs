@@ -6,7 +6,7 @@
 //! here, not to overflow.
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::PlanError;
 use super::bounds::shared_at_most;
@@ -261,8 +261,9 @@ impl<'a> Model<'a> {
         m.meets(n).then_some(Gap { below: m.size, above: n.size })
     }
 
-    /// The largest sets of buffers alive at one step, in the order of steps.
-    pub(super) fn live_sets(&self) -> Vec<Clique> {
+    /// The largest sets of buffers alive at one step, in the order of steps: all, or
+    /// only the one with most bytes.
+    pub(super) fn live_sets(&self, all: bool) -> Vec<Clique> {
         let mut events: Vec<(usize, bool, BufferId)> = Vec::new();
         for member in self.items.iter().flat_map(|item| &item.members) {
             if member.start < member.end {
@@ -272,19 +273,26 @@ impl<'a> Model<'a> {
         }
         // At one step, ends come first: `false` sorts before `true`.
         events.sort_unstable();
-        let mut live = std::collections::BTreeSet::new();
+        let mut live = BTreeSet::new();
         let mut sets = Vec::new();
+        let (mut load, mut heaviest) = (0, (0, 0));
         let mut grown = false;
-        for (_, starts, buffer) in events {
-            if starts {
-                live.insert(buffer);
-            } else {
-                if grown {
+        for (position, &(_, starts, buffer)) in events.iter().enumerate() {
+            if grown && !starts {
+                if all {
                     sets.push(live.iter().copied().collect());
+                } else if load > heaviest.0 {
+                    heaviest = (load, position);
                 }
-                live.remove(&buffer);
             }
+            load += if starts { self.size(buffer) } else { -self.size(buffer) };
+            replay(&mut live, starts, buffer);
             grown = starts;
+        }
+        if !all {
+            live.clear();
+            events[..heaviest.1].iter().for_each(|&(_, starts, buffer)| replay(&mut live, starts, buffer));
+            sets.push(live.into_iter().collect());
         }
         sets
     }
@@ -297,6 +305,14 @@ impl<'a> Model<'a> {
             parts.entry(item).or_default().push((at, at + self.size(buffer)));
         }
         parts.into_iter().map(|(item, ranges)| (item, covered(ranges))).collect()
+    }
+}
+
+fn replay(live: &mut BTreeSet<BufferId>, starts: bool, buffer: BufferId) {
+    if starts {
+        live.insert(buffer);
+    } else {
+        live.remove(&buffer);
     }
 }
 

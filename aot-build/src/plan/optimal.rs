@@ -25,10 +25,6 @@ pub(super) fn pack(model: &Model<'_>, limit: Option<usize>, limits: &Limits) -> 
     Ok(Packing { layout, pools, nodes: limits.nodes - nodes })
 }
 
-/// Conflicts, counted from both sides, up to which a pool is searched: above,
-/// one visit to a node costs more than all of a plan should.
-const MOST_CONFLICTS: i64 = 8_000_000;
-
 /// Packs the items of one pool into as few bytes as the nodes allow.
 fn improve(
     model: &Model<'_>,
@@ -41,8 +37,7 @@ fn improve(
     let sections = bounds::sections(model, &chosen);
     let lower_bound = bounds::lower_bound(model, &chosen, &sections);
     let size = layout.sizes(model)[pool.index()];
-    let conflicts: i64 = chosen.iter().map(|&item| model.conflicts()[item]).sum();
-    if size == lower_bound || conflicts > MOST_CONFLICTS {
+    if size == lower_bound || !bounds::is_searchable(model, &chosen) {
         return PoolPlan::new(size, lower_bound);
     }
     let instance = Instance::new(model, &chosen, &sections);

@@ -141,3 +141,19 @@ fn preferred_pool_first() {
         assert_eq!(pools, [0, 1, 1], "{planner}");
     }
 }
+
+/// All at once, and then one less at every step: as many sets as buffers.
+#[test]
+fn many_buffers_alive_together_take_no_square_of_memory() {
+    let mut problem = Problem::new();
+    let count = 20_000;
+    for step in 0..count {
+        problem.add(Buffer::new(16, step..2 * count));
+        problem.add(Buffer::new(16, 0..step + 1));
+    }
+    let model = Model::new(&problem).unwrap();
+    let items: Vec<usize> = (0..model.items.len()).collect();
+    let sections = super::bounds::sections(&model, &items);
+    assert_eq!(sections.len(), 1);
+    assert_eq!(super::bounds::lower_bound(&model, &items, &sections), 16 * (count as i64 + 1));
+}

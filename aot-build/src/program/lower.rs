@@ -56,7 +56,7 @@ struct Lowering<'g> {
     graph: &'g Graph,
     config: &'g Config,
     program: Program,
-    /// Where each tensor that has been computed is.
+    /// Where each tensor is that has been computed, and each constant that has been read.
     places: Vec<Option<Operand>>,
 }
 
@@ -121,13 +121,11 @@ impl Lowering<'_> {
 
     fn read(&mut self, id: TensorId) -> Operand {
         let tensor = self.graph.tensor(id);
-        match (self.places[id.0], &tensor.data) {
-            (Some(place), _) => place,
-            (None, Some(data)) => {
-                Operand::Constant(self.program.constants.intern(tensor.ty.dtype, data.bytes()))
-            }
-            (None, None) => unreachable!("`{}` is read before it is written", tensor.name),
-        }
+        *self.places[id.0].get_or_insert_with(|| match &tensor.data {
+            // Once for all its readers: to find equal ones takes all its bytes.
+            Some(data) => Operand::Constant(self.program.constants.intern(tensor.ty.dtype, data.bytes())),
+            None => unreachable!("`{}` is read before it is written", tensor.name),
+        })
     }
 
     fn write(&mut self, id: TensorId) -> Operand {

@@ -82,10 +82,7 @@ impl Console {
     pub(crate) fn problems(&mut self, error: &Error) {
         let (red, cyan) = (ERROR, HELP);
         for problem in &error.problems {
-            // Names from model files must not command the terminal.
-            let text: String =
-                problem.to_string().chars().filter(|c| *c == '\n' || !c.is_control()).collect();
-            let text = text.replace("\n  = help:", &format!("\n  = {cyan}help{cyan:#}:"));
+            let text = problem.to_string().replace("\n  = help:", &format!("\n  = {cyan}help{cyan:#}:"));
             let _ = writeln!(self.err, "{red}error{red:#}: {}: {text}", error.file.display());
         }
     }

@@ -66,7 +66,7 @@ mod aot_dense {
         /// one. It takes no memory in a program that does not call this.
         #[cfg(target_has_atomic = "8")]
         #[must_use]
-        pub fn take() -> Option<&'static mut Self> {
+        pub fn take() -> ::core::option::Option<&'static mut Self> {
             static RUNNER: ::aot_rt::Singleton<Dense> = ::aot_rt::Singleton::new(Dense::new());
             RUNNER.take()
         }
@@ -135,7 +135,7 @@ mod aot_dense {
             &mut self,
             inputs: &[&[u8]],
             outputs: &mut [&mut [u8]],
-        ) -> Result<(), ::aot_rt::IoError> {
+        ) -> ::core::result::Result<(), ::aot_rt::IoError> {
             let [image] = inputs else {
                 return Err(::aot_rt::IoError::InputCount);
             };

@@ -6,9 +6,7 @@ use std::collections::BTreeMap;
 use super::operators::{Known, find};
 use super::schema::Model;
 use crate::error::{Location, Problem};
-
-/// Most inputs, and most outputs: each becomes a parameter or field of the runner.
-const MAX_PORTS: usize = 1024;
+use crate::graph::MAX_PORTS;
 
 /// Who gives a tensor its elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
