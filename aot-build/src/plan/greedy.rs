@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 
 use super::PlanError;
 use super::model::{Item, Model};
-use super::problem::PoolId;
+use super::problem::{Gap, PoolId};
 use super::shelf::Shelf;
 
 /// Places of all items of a model.
@@ -132,7 +132,7 @@ pub(super) fn place_in_order(model: &Model<'_>, order: &[usize]) -> Result<Layou
 /// The same; where there is no room, the item left over.
 fn try_in_order(model: &Model<'_>, order: &[usize]) -> Result<Layout, usize> {
     let mut layout = Layout { places: vec![(PoolId::default(), 0); model.items.len()] };
-    let mut placed: Vec<Vec<usize>> = vec![Vec::new(); model.limits.len()];
+    let mut placed = vec![None; model.items.len()];
     let mut shelves: Vec<Shelf> = model.limits.iter().map(|_| Shelf::default()).collect();
     for &index in order {
         let item = &model.items[index];
@@ -140,12 +140,12 @@ fn try_in_order(model: &Model<'_>, order: &[usize]) -> Result<Layout, usize> {
             if model.is_plain {
                 Some(shelves[pool.index()].lowest(item))
             } else {
-                lowest_place(model, &layout, &placed[pool.index()], index)
+                lowest_place(model, &layout, &|other| placed[other] == Some(pool), index)
             }
         };
         let (pool, offset) = place(model, item, lowest).ok_or(index)?;
         layout.places[index] = (pool, offset);
-        placed[pool.index()].push(index);
+        placed[index] = Some(pool);
         if model.is_plain {
             shelves[pool.index()].insert(item, offset);
         }
@@ -164,9 +164,14 @@ fn place(model: &Model<'_>, item: &Item, lowest: impl Fn(PoolId) -> Option<i64>)
 
 /// The lowest offset of an item that keeps every gap to the placed items, or
 /// its fixed offset if that does.
-fn lowest_place(model: &Model<'_>, layout: &Layout, placed: &[usize], index: usize) -> Option<i64> {
+fn lowest_place(
+    model: &Model<'_>,
+    layout: &Layout,
+    is_placed: &dyn Fn(usize) -> bool,
+    index: usize,
+) -> Option<i64> {
     let item = &model.items[index];
-    let holes = forbidden(model, layout, placed, index);
+    let holes = forbidden(model, layout, is_placed, index);
     match item.fixed {
         Some(offset) if holes.iter().any(|&(low, high)| low < offset && offset < high) => None,
         Some(offset) => Some(offset),
@@ -176,12 +181,29 @@ fn lowest_place(model: &Model<'_>, layout: &Layout, placed: &[usize], index: usi
 
 /// Stretches of offsets, both ends excluded, that the placed items forbid to
 /// the item, sorted.
-fn forbidden(model: &Model<'_>, layout: &Layout, placed: &[usize], index: usize) -> Vec<(i64, i64)> {
+fn forbidden(
+    model: &Model<'_>,
+    layout: &Layout,
+    is_placed: &dyn Fn(usize) -> bool,
+    index: usize,
+) -> Vec<(i64, i64)> {
     let mut holes: Vec<(i64, i64)> = Vec::new();
-    for &other in placed {
-        if let Some(gap) = model.gap(index, other) {
-            let offset = layout.places[other].1;
-            holes.push((offset - gap.below, offset + gap.above));
+    let mut forbid = |other: usize, gap: Gap| {
+        let offset = layout.places[other].1;
+        holes.push((offset - gap.below, offset + gap.above));
+    };
+    match model.neighbours() {
+        Some(neighbours) => {
+            for &(other, gap) in neighbours[index].iter().filter(|&&(other, _)| is_placed(other)) {
+                forbid(other, gap);
+            }
+        }
+        None => {
+            for other in (0..model.items.len()).filter(|&other| is_placed(other)) {
+                if let Some(gap) = model.gap(index, other) {
+                    forbid(other, gap);
+                }
+            }
         }
     }
     holes.sort_unstable();
@@ -211,7 +233,7 @@ pub(super) fn place_apart(model: &Model<'_>) -> Result<Layout, PlanError> {
         let lowest = |pool: PoolId| {
             let placed = &placed[pool.index()];
             match item.fixed {
-                Some(_) => lowest_place(model, &layout, placed, index),
+                Some(_) => lowest_place(model, &layout, &|other| placed.contains(&other), index),
                 None => Some(above_all(model, &layout, placed, index)),
             }
         };

@@ -94,7 +94,14 @@ pub(super) struct Model<'a> {
     /// Every item is one buffer at most, free and without declared gaps.
     pub(super) is_plain: bool,
     conflicts: OnceCell<Vec<i64>>,
+    neighbours: OnceCell<Option<Neighbours>>,
 }
+
+/// Of each item: the items that it conflicts with, and the gaps to them.
+pub(super) type Neighbours = Vec<Vec<(usize, Gap)>>;
+
+/// Pairs in conflict whose gaps are kept, at most: some 200 MiB.
+const MOST_NEIGHBOURS: usize = 4_000_000;
 
 /// Sums of sizes, alignments and gaps stay below this, so that no sum of two
 /// offsets overflows.
@@ -148,6 +155,7 @@ impl<'a> Model<'a> {
             limits,
             overlaps,
             conflicts: OnceCell::new(),
+            neighbours: OnceCell::new(),
         })
     }
 
@@ -161,6 +169,9 @@ impl<'a> Model<'a> {
     }
 
     fn count_by_pairs(&self) -> Vec<i64> {
+        if let Some(neighbours) = self.neighbours() {
+            return neighbours.iter().map(|list| list.len() as i64).collect();
+        }
         let mut counts = vec![0; self.items.len()];
         for first in 0..counts.len() {
             for second in first + 1..counts.len() {
@@ -171,6 +182,29 @@ impl<'a> Model<'a> {
             }
         }
         counts
+    }
+
+    /// All gaps, if there are not too many to be kept: planners that place the
+    /// same items again and again need not look at all pairs each time.
+    pub(super) fn neighbours(&self) -> Option<&Neighbours> {
+        self.neighbours.get_or_init(|| self.find_neighbours()).as_ref()
+    }
+
+    fn find_neighbours(&self) -> Option<Neighbours> {
+        let mut neighbours: Neighbours = vec![Vec::new(); self.items.len()];
+        let mut pairs = 0;
+        for first in 0..self.items.len() {
+            for second in first + 1..self.items.len() {
+                let Some(gap) = self.gap(first, second) else { continue };
+                pairs += 1;
+                if pairs > MOST_NEIGHBOURS {
+                    return None;
+                }
+                neighbours[first].push((second, gap));
+                neighbours[second].push((first, gap.flipped()));
+            }
+        }
+        Some(neighbours)
     }
 
     /// Items alive together with one: all that start before it ends, without

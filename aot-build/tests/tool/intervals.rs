@@ -47,6 +47,31 @@ fn a_capacity_may_be_too_small() {
     assert!(ran.out.starts_with("10 bytes for 3 buffers by optimal, proved optimal"), "{}", ran.out);
 }
 
+/// Buffers whose smallest plan is not found in seconds: their bound ignores most
+/// alignments, so the search does not end.
+fn hard_problem() -> String {
+    let mut state = 1_u64;
+    let mut below = |end: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % end
+    };
+    let mut text = String::from("id,lower,upper,size,alignment\n");
+    for id in 0..300 {
+        let (lower, steps, size) = (below(40), 1 + below(30), 1 + below(500));
+        text += &format!("{id},{lower},{},{size},{}\n", lower + steps, 1 << below(8));
+    }
+    text
+}
+
+#[test]
+fn the_time_limit_is_kept() {
+    let ran = plan("intervals-time", &hard_problem(), &["--json", "--time-limit", "0.5"]);
+    let json = ran.json();
+    assert_eq!(json["proved"], false, "the problem is not hard");
+    let seconds = json["seconds"].as_f64().unwrap();
+    assert!((0.1..2.0).contains(&seconds), "{seconds} s");
+}
+
 #[test]
 fn faults_name_the_line() {
     let ran = plan("intervals-fault", "id,lower,upper,size\na,0,1\n", &[]);

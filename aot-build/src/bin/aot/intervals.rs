@@ -54,27 +54,33 @@ impl Request<'_> {
         self.capacity.is_none_or(|capacity| bytes <= capacity)
     }
 
-    /// Plans; with a time limit again and again, with higher limits on the search, until
-    /// the answer is certain, a higher limit changes nothing, or the time is over.
+    /// Plans; with a time limit again and again, with ever higher limits on the search,
+    /// until the answer is certain, a higher limit changes nothing, or the time is over.
     ///
     /// The capacity is no limit to the planner: how much is missing is worth knowing.
     fn search(&self, problem: &Problem) -> Result<Plan, PlanError> {
-        let begin = Instant::now();
-        let end = Duration::from_secs_f64(self.time_limit.unwrap_or(0.0));
-        let mut limits = Limits::default();
+        let Some(seconds) = self.time_limit else {
+            return plan(problem, self.planner, &Limits::default());
+        };
+        let (begin, end) = (Instant::now(), Duration::from_secs_f64(seconds));
+        let mut limits = Limits { nodes: first_nodes(problem) };
+        let mut best: Option<Plan> = None;
         loop {
             let start = Instant::now();
-            let plan = plan(problem, self.planner, &limits)?;
-            let enough = self.capacity.is_some() && self.fits(plan.size());
-            let certain = plan.proved() || enough || !self.fits(plan.lower_bound());
-            if certain || plan.nodes < limits.nodes {
-                return Ok(plan);
-            }
+            let next = plan(problem, self.planner, &limits)?;
+            let is_exhausted = next.nodes < limits.nodes;
+            let known = match best.take() {
+                Some(before) => better(before, next),
+                None => next,
+            };
+            let enough = self.capacity.is_some() && self.fits(known.size());
+            let is_certain = known.proved() || enough || !self.fits(known.lower_bound());
             // A node takes about as long as before.
             let factor = end.saturating_sub(begin.elapsed()).as_secs_f64() / start.elapsed().as_secs_f64();
-            if factor < 1.5 {
-                return Ok(plan);
+            if is_certain || is_exhausted || factor < 1.5 {
+                return Ok(known);
             }
+            best = Some(known);
             limits.nodes = (limits.nodes as f64 * factor.min(8.0)) as u64;
         }
     }
@@ -113,6 +119,25 @@ impl Request<'_> {
         };
         console.verdict(answer.fits, format_args!("{} bytes: {verdict}", spaced(capacity)))
     }
+}
+
+/// Nodes to begin with when the time is limited: a small part of a second, as a node
+/// takes the longer the more buffers there are.
+fn first_nodes(problem: &Problem) -> u64 {
+    let buffers = problem.buffers().len() as u64;
+    (4_000_000 / buffers.max(1)).clamp(1_000, 20_000)
+}
+
+/// The smaller of two plans, with the higher bound of both and the nodes of both.
+fn better(before: Plan, after: Plan) -> Plan {
+    let (mut best, other) = if before.size() < after.size() { (before, after) } else { (after, before) };
+    best.nodes += other.nodes;
+    // There is one pool, so both bounds are on the same buffers.
+    for (pool, other) in best.pools.iter_mut().zip(&other.pools) {
+        pool.lower_bound = pool.lower_bound.max(other.lower_bound);
+        pool.proved |= pool.size == pool.lower_bound;
+    }
+    best
 }
 
 /// A number of seconds that a duration can hold.
