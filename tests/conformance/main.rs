@@ -62,14 +62,15 @@ fn digits() {
 fn shared_models() {
     let models = shared_models_folder();
     if !models.is_dir() {
-        println!("skipped: {} is not there; AOT_SHARED names the folder that holds it", models.display());
+        let hint = "AOT_SHARED names the folder that holds it";
+        aot_tests::skipped(&format!("{} is not there; {hint}", models.display()));
         return;
     }
     let mut all = Tally::default();
     for name in SHARED_MODELS {
         let folder = models.join(name);
         if !folder.is_dir() {
-            println!("skipped: {} is not there", folder.display());
+            aot_tests::skipped(&format!("{} is not there", folder.display()));
             continue;
         }
         let tally = case::run(&folder);

@@ -76,7 +76,7 @@ fn shared_models_with_dynamic_range_quantization() {
     for name in ["mlperf_ad_hybrid", "mlperf_kws_hybrid"] {
         let path = crate::shared_models_folder().join(name).join("model.tflite");
         if !path.is_file() {
-            println!("skipped: {} is not there", path.display());
+            aot_tests::skipped(&format!("{} is not there", path.display()));
             continue;
         }
         let message = refusal(&path).unwrap_or_default();

@@ -89,7 +89,11 @@ fn is_formatted(text: &str) {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn();
-    let Ok(mut rustfmt) = rustfmt else { return println!("skipped: there is no rustfmt") };
+    let Ok(mut rustfmt) = rustfmt else {
+        // Past the harness, which hides what passing tests print with macros.
+        let _ = writeln!(std::io::stderr(), "skipped: there is no rustfmt");
+        return;
+    };
     rustfmt.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
     let output = rustfmt.wait_with_output().unwrap();
     if output.status.success() {

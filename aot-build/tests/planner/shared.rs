@@ -1,5 +1,6 @@
 //! The folder of recorded problems.
 
+use std::io::Write as _;
 use std::path::PathBuf;
 
 /// The text of a file below `planner/` of the shared folder; `None`, with a
@@ -8,7 +9,8 @@ pub(crate) fn text(test: &str, file: &str) -> Option<String> {
     let root = std::env::var_os("AOT_SHARED").unwrap_or_else(|| "/work/shared".into());
     let folder = PathBuf::from(root).join("planner");
     if !folder.is_dir() {
-        eprintln!("{test}: skipped, there is no folder {}", folder.display());
+        // Past the harness, which hides what passing tests print with macros.
+        let _ = writeln!(std::io::stderr(), "skipped: {test}: {} is not there", folder.display());
         return None;
     }
     let path = folder.join(file);

@@ -1,5 +1,6 @@
 //! Real models: `AOT_SHARED`, or the folder `shared` beside the repository.
 
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -32,7 +33,8 @@ pub(super) fn files() -> Vec<(String, PathBuf)> {
     let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared"));
     let folder = std::env::var_os("AOT_SHARED").map_or_else(beside, PathBuf::from).join("models");
     let Ok(entries) = std::fs::read_dir(&folder) else {
-        eprintln!("skipped: there is no {}", folder.display());
+        // Past the harness, which hides what passing tests print with macros.
+        let _ = writeln!(std::io::stderr(), "skipped: {} is not there", folder.display());
         return Vec::new();
     };
     let mut files: Vec<_> = entries
