@@ -1,6 +1,6 @@
 //! The tokens: the generated text, parsed, with the constants and the files it came from.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use aot_build::codegen::Generated;
 use proc_macro2::{Literal, Span, TokenStream};
@@ -26,7 +26,7 @@ pub(crate) fn tokens(
     let exports = generated.exports.iter().map(|name| Ident::new(name, Span::call_site()));
     let visibility = arguments.declaration.as_ref().map(|declaration| &declaration.visibility);
     let constants = constants(&generated.constants);
-    let files = files.iter().map(|file| file.to_string_lossy());
+    let files = files.iter().map(|file| tracked(arguments, file)).collect::<Result<Vec<_>, _>>()?;
     Ok(quote! {
         #module_attributes
         mod #module {
@@ -38,6 +38,12 @@ pub(crate) fn tokens(
         #export_attributes
         #visibility use #module::{#(#exports),*};
     })
+}
+
+/// The path of a file as rustc is told it.
+fn tracked<'p>(arguments: &Arguments, file: &'p Path) -> Result<&'p str, Error> {
+    let message = || format!("the path `{}` is not UTF-8, as rustc needs it to be", file.display());
+    file.to_str().ok_or_else(|| Error::new(arguments.path.span(), message()))
 }
 
 /// One byte string: a token for each byte would cost rustc ten times as much.
@@ -66,4 +72,20 @@ fn in_editor() -> bool {
     let program = std::env::current_exe().unwrap_or_default();
     let program = program.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     program.starts_with("rust-analyzer") || std::env::var_os("RUST_ANALYZER_INTERNALS_DO_NOT_USE").is_some()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_path_that_rustc_cannot_be_told_is_refused() {
+        let arguments: Arguments = syn::parse_str("\"net.json\"").unwrap();
+        let path = Path::new(OsStr::from_bytes(b"/home/\xff/net.json"));
+        let error = tracked(&arguments, path).unwrap_err().to_string();
+        assert_eq!(error, "the path `/home/\u{fffd}/net.json` is not UTF-8, as rustc needs it to be");
+    }
 }

@@ -56,8 +56,8 @@ impl DType {
 ///
 /// # Safety
 ///
-/// Every bit pattern is a value, there is no padding, and size and alignment
-/// are `DTYPE.size()` or less.
+/// Every bit pattern is a value, there is no padding, the size is `DTYPE.size()`, and
+/// the alignment is that or less.
 #[expect(unsafe_code, reason = "regions are cast to slices of this type")]
 pub unsafe trait Element: Copy + 'static {
     /// The type's tag.

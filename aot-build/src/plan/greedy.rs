@@ -111,17 +111,28 @@ fn place_persistently(model: &Model<'_>, mut order: Vec<usize>) -> Result<(Vec<u
 
 /// The order, of all, whose layout is the smallest, and that layout.
 pub(super) fn best(model: &Model<'_>) -> Result<(Vec<usize>, Layout), PlanError> {
+    let load = load(model);
+    let total = |placed: &Result<(_, Layout), PlanError>| {
+        placed.as_ref().map_or(i64::MAX, |(_, layout)| layout.total(model))
+    };
     let mut best = place_persistently(model, Order::ALL[0].items(model));
     for &order in &Order::ALL[1..] {
+        if total(&best) == load {
+            break;
+        }
         let next = place_persistently(model, order.items(model));
-        let total = |placed: &Result<(_, Layout), PlanError>| {
-            placed.as_ref().map_or(i64::MAX, |(_, layout)| layout.total(model))
-        };
         if total(&next) < total(&best) {
             best = next;
         }
     }
     best
+}
+
+/// The most bytes alive at one step, which no layout can go below; 0 where declared gaps
+/// may let buffers share bytes.
+fn load(model: &Model<'_>) -> i64 {
+    let heaviest = if model.is_plain { model.live_sets(false) } else { Vec::new() };
+    heaviest.iter().flatten().map(|&buffer| model.size(buffer)).sum()
 }
 
 /// Places the items in the given order.

@@ -20,6 +20,9 @@ const TYPES: [(DType, &str); 6] = [
     (DType::F32, "<f4"),
 ];
 
+/// Most bytes of a header, as NumPy has it; errors quote it.
+const MAX_HEADER: usize = 10_000;
+
 /// Reads a file.
 ///
 /// # Errors
@@ -28,6 +31,9 @@ const TYPES: [(DType, &str); 6] = [
 /// not in row-major order.
 pub fn read(file: &[u8]) -> Result<Stored<'_>, String> {
     let (header, elements) = split(file).ok_or("not a complete .npy file")?;
+    if header.len() > MAX_HEADER {
+        return Err(format!("the header has {} bytes, the limit is {MAX_HEADER}", header.len()));
+    }
     let Header { descr, fortran_order, shape } =
         Header::parse(header).ok_or_else(|| format!("the header `{}` is not understood", header.trim()))?;
     let Some((dtype, _)) = TYPES.into_iter().find(|(_, name)| *name == descr) else {
@@ -176,6 +182,8 @@ mod tests {
             let found = read(&file).map(|stored| (stored.dtype, stored.shape.to_vec()));
             assert_eq!(found, expect.map_err(str::to_owned), "{header}");
         }
+        let long = read(&file(&" ".repeat(10_001), &[])).unwrap_err();
+        assert_eq!(long, "the header has 10001 bytes, the limit is 10000");
         assert_eq!(read(b"\x93NUMPY\x01\x00\xff\xff{").unwrap_err(), "not a complete .npy file");
         assert_eq!(read(b"PK").unwrap_err(), "not a complete .npy file");
     }
