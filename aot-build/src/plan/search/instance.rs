@@ -53,6 +53,9 @@ pub(in super::super) struct Instance {
     pub(super) loose: Vec<Vec<Edge>>,
     /// Of each item: sections that it is in, and its bytes there.
     pub(super) life: Vec<Vec<(usize, i64)>>,
+    /// Of each item: whether it is missing in a section between two of its own.
+    pub(super) scattered: Vec<bool>,
+    pub(super) has_scattered: bool,
     /// Of each item: pairs that may share bytes.
     pub(super) savings: Vec<Vec<Saving>>,
     /// Of each section: its items.
@@ -88,6 +91,8 @@ impl Instance {
             edges,
             loose: Vec::new(),
             life: vec![Vec::new(); chosen.len()],
+            scattered: Vec::new(),
+            has_scattered: false,
             savings: vec![Vec::new(); chosen.len()],
             sections: Vec::new(),
             grain: Vec::new(),
@@ -99,6 +104,8 @@ impl Instance {
             instance.add_section(model, section, &local);
         }
         instance.divide();
+        instance.scattered = instance.life.iter().map(|life| is_scattered(life)).collect();
+        instance.has_scattered = instance.scattered.contains(&true);
         instance.smallest = instance.extent.iter().copied().min().unwrap_or(0);
         instance.loose = instance.loose_edges();
         instance.class = instance.classes();
@@ -182,13 +189,6 @@ impl Instance {
         (0..self.extent.len()).map(class).collect()
     }
 
-    /// Whether an item is in all sections between its first and its last.
-    pub(super) fn is_consecutive(&self, item: usize) -> bool {
-        let life = &self.life[item];
-        let ends = life.first().zip(life.last());
-        ends.is_some_and(|(first, last)| last.0 - first.0 + 1 == life.len())
-    }
-
     /// The end, in bytes, of the highest item.
     pub(in super::super) fn height(&self, offsets: &[i64]) -> i64 {
         let ends = offsets.iter().zip(&self.extent).filter(|&(_, &extent)| extent > 0);
@@ -199,6 +199,12 @@ impl Instance {
     pub(super) fn align(&self, item: usize, from: i64) -> i64 {
         (from + self.alignment[item] - 1) & -self.alignment[item]
     }
+}
+
+/// Whether a section is missing between the first and the last of a life.
+fn is_scattered(life: &[(usize, i64)]) -> bool {
+    let ends = life.first().zip(life.last());
+    ends.is_some_and(|(first, last)| last.0 - first.0 + 1 != life.len())
 }
 
 fn gcd(a: i64, b: i64) -> i64 {
