@@ -71,13 +71,12 @@ impl Instance {
     pub(in super::super) fn new(model: &Model<'_>, chosen: &[usize], sections: &[Section]) -> Self {
         let mut is_exact = true;
         let mut edges: Vec<Vec<Edge>> = vec![Vec::new(); chosen.len()];
-        for (first, &a) in chosen.iter().enumerate() {
-            for (second, &b) in chosen.iter().enumerate().skip(first + 1) {
-                if let Some(gap) = model.gap(a, b) {
-                    is_exact &= model.is_exact(a, b);
-                    edges[first].push(Edge { item: second, gap });
-                    edges[second].push(Edge { item: first, gap: gap.flipped() });
-                }
+        for (first, second) in candidates(model, chosen) {
+            let (a, b) = (chosen[first], chosen[second]);
+            if let Some(gap) = model.gap(a, b) {
+                is_exact &= model.is_exact(a, b);
+                edges[first].push(Edge { item: second, gap });
+                edges[second].push(Edge { item: first, gap: gap.flipped() });
             }
         }
         let items = || chosen.iter().map(|&index| &model.items[index]);
@@ -199,6 +198,31 @@ impl Instance {
     pub(super) fn align(&self, item: usize, from: i64) -> i64 {
         (from + self.alignment[item] - 1) & -self.alignment[item]
     }
+}
+
+/// Pairs of positions in `chosen`, in order, that hold every pair in conflict.
+fn candidates(model: &Model<'_>, chosen: &[usize]) -> Box<dyn Iterator<Item = (usize, usize)>> {
+    let count = chosen.len();
+    if !model.is_plain {
+        let pairs = move |first| (first + 1..count).map(move |second| (first, second));
+        return Box::new((0..count).flat_map(pairs));
+    }
+    // Few of all pairs are alive together, and an item meets those that start
+    // after it and before its end.
+    let live: Vec<(usize, usize)> = chosen.iter().map(|&item| model.items[item].live()).collect();
+    let mut by_start: Vec<usize> = (0..count).collect();
+    by_start.sort_unstable_by_key(|&item| live[item].0);
+    let mut pairs = Vec::new();
+    for (position, &first) in by_start.iter().enumerate() {
+        for &second in &by_start[position + 1..] {
+            if live[second].0 >= live[first].1 {
+                break;
+            }
+            pairs.push((first.min(second), first.max(second)));
+        }
+    }
+    pairs.sort_unstable();
+    Box::new(pairs.into_iter())
 }
 
 /// Whether a section is missing between the first and the last of a life.
