@@ -81,15 +81,13 @@ fn choose_section(state: &State<'_>, component: &Component, rank: SectionRank) -
 /// The number of items at the floor of a section, if none of them is in a
 /// section whose floor is lower.
 fn grounded(state: &State<'_>, section: usize) -> Option<u32> {
-    let mut candidates = 0;
-    for item in state.at_floor(section) {
-        // Items of consecutive sections cannot leave a local minimum.
-        if !state.instance.is_consecutive(item) && !state.is_grounded(item) {
-            return None;
-        }
-        candidates += 1;
+    // Items of consecutive sections cannot leave a local minimum.
+    let scattered = &state.instance.scattered;
+    let leaves = |item: usize| scattered[item] && !state.is_grounded(item);
+    if state.instance.has_scattered && state.at_floor(section).any(leaves) {
+        return None;
     }
-    Some(candidates)
+    Some(state.standing(section))
 }
 
 fn section_rank(state: &State<'_>, section: usize, candidates: u32, rank: SectionRank) -> f64 {

@@ -53,6 +53,9 @@ pub(in super::super) struct Instance {
     pub(super) loose: Vec<Vec<Edge>>,
     /// Of each item: sections that it is in, and its bytes there.
     pub(super) life: Vec<Vec<(usize, i64)>>,
+    /// Of each item: whether it is missing in a section between two of its own.
+    pub(super) scattered: Vec<bool>,
+    pub(super) has_scattered: bool,
     /// Of each item: pairs that may share bytes.
     pub(super) savings: Vec<Vec<Saving>>,
     /// Of each section: its items.
@@ -68,13 +71,12 @@ impl Instance {
     pub(in super::super) fn new(model: &Model<'_>, chosen: &[usize], sections: &[Section]) -> Self {
         let mut is_exact = true;
         let mut edges: Vec<Vec<Edge>> = vec![Vec::new(); chosen.len()];
-        for (first, &a) in chosen.iter().enumerate() {
-            for (second, &b) in chosen.iter().enumerate().skip(first + 1) {
-                if let Some(gap) = model.gap(a, b) {
-                    is_exact &= model.is_exact(a, b);
-                    edges[first].push(Edge { item: second, gap });
-                    edges[second].push(Edge { item: first, gap: gap.flipped() });
-                }
+        for (first, second) in candidates(model, chosen) {
+            let (a, b) = (chosen[first], chosen[second]);
+            if let Some(gap) = model.gap(a, b) {
+                is_exact &= model.is_exact(a, b);
+                edges[first].push(Edge { item: second, gap });
+                edges[second].push(Edge { item: first, gap: gap.flipped() });
             }
         }
         let items = || chosen.iter().map(|&index| &model.items[index]);
@@ -88,6 +90,8 @@ impl Instance {
             edges,
             loose: Vec::new(),
             life: vec![Vec::new(); chosen.len()],
+            scattered: Vec::new(),
+            has_scattered: false,
             savings: vec![Vec::new(); chosen.len()],
             sections: Vec::new(),
             grain: Vec::new(),
@@ -99,6 +103,8 @@ impl Instance {
             instance.add_section(model, section, &local);
         }
         instance.divide();
+        instance.scattered = instance.life.iter().map(|life| is_scattered(life)).collect();
+        instance.has_scattered = instance.scattered.contains(&true);
         instance.smallest = instance.extent.iter().copied().min().unwrap_or(0);
         instance.loose = instance.loose_edges();
         instance.class = instance.classes();
@@ -182,13 +188,6 @@ impl Instance {
         (0..self.extent.len()).map(class).collect()
     }
 
-    /// Whether an item is in all sections between its first and its last.
-    pub(super) fn is_consecutive(&self, item: usize) -> bool {
-        let life = &self.life[item];
-        let ends = life.first().zip(life.last());
-        ends.is_some_and(|(first, last)| last.0 - first.0 + 1 == life.len())
-    }
-
     /// The end, in bytes, of the highest item.
     pub(in super::super) fn height(&self, offsets: &[i64]) -> i64 {
         let ends = offsets.iter().zip(&self.extent).filter(|&(_, &extent)| extent > 0);
@@ -199,6 +198,37 @@ impl Instance {
     pub(super) fn align(&self, item: usize, from: i64) -> i64 {
         (from + self.alignment[item] - 1) & -self.alignment[item]
     }
+}
+
+/// Pairs of positions in `chosen`, in order, that hold every pair in conflict.
+fn candidates(model: &Model<'_>, chosen: &[usize]) -> Box<dyn Iterator<Item = (usize, usize)>> {
+    let count = chosen.len();
+    if !model.is_plain {
+        let pairs = move |first| (first + 1..count).map(move |second| (first, second));
+        return Box::new((0..count).flat_map(pairs));
+    }
+    // Few of all pairs are alive together, and an item meets those that start
+    // after it and before its end.
+    let live: Vec<(usize, usize)> = chosen.iter().map(|&item| model.items[item].live()).collect();
+    let mut by_start: Vec<usize> = (0..count).collect();
+    by_start.sort_unstable_by_key(|&item| live[item].0);
+    let mut pairs = Vec::new();
+    for (position, &first) in by_start.iter().enumerate() {
+        for &second in &by_start[position + 1..] {
+            if live[second].0 >= live[first].1 {
+                break;
+            }
+            pairs.push((first.min(second), first.max(second)));
+        }
+    }
+    pairs.sort_unstable();
+    Box::new(pairs.into_iter())
+}
+
+/// Whether a section is missing between the first and the last of a life.
+fn is_scattered(life: &[(usize, i64)]) -> bool {
+    let ends = life.first().zip(life.last());
+    ends.is_some_and(|(first, last)| last.0 - first.0 + 1 != life.len())
 }
 
 fn gcd(a: i64, b: i64) -> i64 {

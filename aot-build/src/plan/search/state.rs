@@ -13,6 +13,8 @@ pub(super) struct State<'a> {
     low: Vec<i64>,
     /// Of each section: the least `low` of its items not yet placed.
     floor: Vec<i64>,
+    /// Of each section: how many of its items not yet placed can lie there.
+    standing: Vec<u32>,
     /// Of each section: bytes that its items not yet placed need.
     open: Vec<i64>,
     /// Of each section: its items, those not yet placed first.
@@ -34,7 +36,7 @@ pub(super) struct State<'a> {
 
 enum Change {
     Low { item: usize, before: i64 },
-    Floor { section: usize, before: i64 },
+    Floor { section: usize, before: i64, standing: u32 },
     Placed { item: usize },
 }
 
@@ -53,6 +55,7 @@ impl<'a> State<'a> {
             placed: vec![true; items],
             low: vec![0; items],
             floor: vec![0; sections],
+            standing: vec![0; sections],
             open: vec![0; sections],
             seats: instance.sections.clone(),
             left: vec![0; sections],
@@ -109,7 +112,10 @@ impl<'a> State<'a> {
         while self.trail.len() > mark {
             match self.trail.pop() {
                 Some(Change::Low { item, before }) => self.low[item] = before,
-                Some(Change::Floor { section, before }) => self.floor[section] = before,
+                Some(Change::Floor { section, before, standing }) => {
+                    self.floor[section] = before;
+                    self.standing[section] = standing;
+                }
                 Some(Change::Placed { item }) => {
                     self.count_open(item, 1);
                     self.placed[item] = false;
@@ -208,11 +214,19 @@ impl<'a> State<'a> {
     pub(super) fn settle(&mut self) -> Result<(), DeadEnd> {
         while let Some(section) = self.stale.pop() {
             self.is_stale[section] = false;
-            let floor = self.unplaced(section).map(|item| self.low[item]).min();
-            let (floor, before) = (floor.unwrap_or(i64::MAX), self.floor[section]);
-            if floor != before {
-                self.trail.push(Change::Floor { section, before });
+            let (mut floor, mut standing) = (i64::MAX, 0);
+            for low in self.unplaced(section).map(|item| self.low[item]) {
+                if low < floor {
+                    (floor, standing) = (low, 1);
+                } else if low == floor {
+                    standing += 1;
+                }
+            }
+            let (before, stood) = (self.floor[section], self.standing[section]);
+            if floor != before || standing != stood {
+                self.trail.push(Change::Floor { section, before, standing: stood });
                 self.floor[section] = floor;
+                self.standing[section] = standing;
             }
             if floor < i64::MAX && self.slack(section) < 0 {
                 self.failures[section] += 1.0;
@@ -303,6 +317,11 @@ impl<'a> State<'a> {
     /// Items of a section that can lie at its floor.
     pub(super) fn at_floor(&self, section: usize) -> impl Iterator<Item = usize> {
         self.unplaced(section).filter(move |&item| self.low[item] == self.floor[section])
+    }
+
+    /// How many items of a section can lie at its floor.
+    pub(super) fn standing(&self, section: usize) -> u32 {
+        self.standing[section]
     }
 
     /// Whether no section of an item has a lower floor than the item.
