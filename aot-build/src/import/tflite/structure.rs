@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::operators::{Known, find};
 use super::schema::Model;
 use crate::error::{Location, Problem};
+use crate::report::label;
 
 /// Most inputs, and most outputs: each becomes a parameter or field of the runner.
 const MAX_PORTS: usize = 1024;
@@ -210,7 +211,7 @@ fn unsupported(model: &Model<'_>, operators: BTreeMap<&str, Vec<usize>>) -> Prob
     operators.sort_by_key(|(_, nodes)| nodes.first().copied());
     let item = |(name, nodes): &(&str, Vec<usize>)| {
         let listed = listed(nodes, |node| match output_name(model, node) {
-            Some(name) => format!("#{node} `{name}`"),
+            Some(name) => format!("#{node} `{}`", label(name)),
             None => format!("#{node}"),
         });
         format!("{name} ({}: {listed})", counted(nodes.len(), "node"))
