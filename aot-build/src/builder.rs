@@ -23,7 +23,8 @@ use crate::{Config, Model, compile_file};
 /// The crate then includes it with `aot_rt::include_model!("kws")`.
 ///
 /// Configuration comes from an `aot.toml` beside `Cargo.toml`, if there is one, and
-/// from the methods here, which override it.
+/// from the methods here, which override it. Cargo can only watch a file that exists:
+/// touch `build.rs` after adding an `aot.toml`, or name it with [`config`](Self::config).
 #[must_use = "nothing is written before `compile`"]
 pub struct Builder {
     path: PathBuf,

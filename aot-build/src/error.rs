@@ -3,6 +3,8 @@
 use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use crate::report::label;
+
 /// Where in a model a problem is.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum Location {
@@ -36,8 +38,8 @@ impl fmt::Display for Location {
         match self {
             Self::Model => Ok(()),
             Self::Text { line, column } => write!(f, "line {line}, column {column}: "),
-            Self::Node { index, name, operator } => write!(f, "node #{index} {operator} `{name}`: "),
-            Self::Tensor(name) => write!(f, "tensor `{name}`: "),
+            Self::Node { index, name, operator } => write!(f, "node #{index} {operator} `{}`: ", label(name)),
+            Self::Tensor(name) => write!(f, "tensor `{}`: ", label(name)),
             Self::Key(key) => write!(f, "key `{key}`: "),
         }
     }

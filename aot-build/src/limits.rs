@@ -4,6 +4,7 @@
 use crate::config::Placement;
 use crate::error::{Location, Problem, spaced};
 use crate::program::{Lifetime, Operand, Program, Storage};
+use crate::report::label;
 use crate::{Compiled, Config};
 
 /// Most tensors or steps that a message lists.
@@ -95,7 +96,8 @@ fn flash(program: &Program, constants: usize, limit: usize) -> Problem {
 fn list(mut items: Vec<(&str, usize)>) -> String {
     items.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
     let rest = items.split_off(items.len().min(LISTED));
-    let mut text: Vec<_> = items.iter().map(|(name, bytes)| format!("`{name}` {}", spaced(bytes))).collect();
+    let mut text: Vec<_> =
+        items.iter().map(|(name, bytes)| format!("`{}` {}", label(name), spaced(bytes))).collect();
     if !rest.is_empty() {
         let bytes: usize = rest.iter().map(|(_, bytes)| bytes).sum();
         text.push(format!("{} more {}", rest.len(), spaced(bytes)));

@@ -47,6 +47,14 @@ pub use workspace::{
 #[macro_export]
 macro_rules! include_model {
     ($name:literal) => {
-        include!(concat!(env!("OUT_DIR"), "/", $name, ".rs"));
+        include!(concat!(
+            env!(
+                "OUT_DIR",
+                "include_model! needs a build.rs that calls `aot_build::Builder::new(\"model.tflite\").compile()?`"
+            ),
+            "/",
+            $name,
+            ".rs"
+        ));
     };
 }

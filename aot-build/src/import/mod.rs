@@ -62,7 +62,9 @@ fn read(source: &mut Source) -> Result<(Graph, Vec<u8>), Vec<Problem>> {
 fn unknown_format(extension: &str) -> Problem {
     let problem = Problem::new(format!("files that end in `{extension}` are not read"));
     match extension {
-        "json" | "tflite" => problem.help(format!("switch the feature `{extension}` on")),
+        "json" | "tflite" => {
+            problem.help(format!("switch the feature `{extension}` of `aot-build` or `aot-macros` on"))
+        }
         _ => problem.help("the formats are `.json` (net.json) and `.tflite`"),
     }
 }

@@ -98,6 +98,9 @@ impl Source {
         };
         self.left = left;
         let bytes = std::fs::read(&path).map_err(unreadable)?;
+        if bytes.starts_with(b"version https://git-lfs.github.com/") {
+            return Err("is a pointer of Git LFS; `git lfs pull` fetches the file".into());
+        }
         if !self.files.contains(&path) {
             self.files.push(path);
         }
@@ -122,5 +125,14 @@ mod tests {
             assert!(problem.message.starts_with(expect), "{problem}");
             assert!(source.into_files().is_empty());
         }
+    }
+
+    #[test]
+    fn a_pointer_of_git_lfs_is_no_model() {
+        let path = std::env::temp_dir().join(format!("aot-build-{}-lfs.tflite", std::process::id()));
+        std::fs::write(&path, "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n").unwrap();
+        let problem = Source::new(&path).model().unwrap_err();
+        assert_eq!(problem.message, "the file is a pointer of Git LFS; `git lfs pull` fetches the file");
+        std::fs::remove_file(path).unwrap();
     }
 }

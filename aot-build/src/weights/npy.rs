@@ -38,7 +38,8 @@ pub fn read(file: &[u8]) -> Result<Stored<'_>, String> {
         Header::parse(header).ok_or_else(|| format!("the header `{}` is not understood", header.trim()))?;
     let Some((dtype, _)) = TYPES.into_iter().find(|(_, name)| *name == descr) else {
         let names: Vec<_> = TYPES.iter().map(|(_, name)| *name).collect();
-        return Err(format!("elements of type `{descr}`, expected one of {}", names.join(", ")));
+        let help = if descr.contains('f') { "; save `x.astype(numpy.float32)`" } else { "" };
+        return Err(format!("elements of type `{descr}`, expected one of {}{help}", names.join(", ")));
     };
     let shape = Shape::new(shape)?;
     if fortran_order && shape.len() > 1 {
@@ -164,7 +165,8 @@ mod tests {
             (
                 "{'descr': '>f4', 'fortran_order': False, 'shape': (1,)}",
                 4,
-                Err("elements of type `>f4`, expected one of |i1, |u1, <i2, <i4, <i8, <f4"),
+                Err("elements of type `>f4`, expected one of |i1, |u1, <i2, <i4, <i8, <f4; \
+                     save `x.astype(numpy.float32)`"),
             ),
             ("{'descr': '|i1'}", 0, Err("the header `{'descr': '|i1'}` is not understood")),
             (

@@ -28,6 +28,15 @@ fn what_cannot_be_written_is_said() {
     assert!(ran.err.contains("x.rs: the file cannot be written"), "{}", ran.err);
 }
 
+#[test]
+fn an_export_is_named_as_it_is_read() {
+    let file = folder("export-name").join("net");
+    let ran = aot(["export", DIGITS, "-o", file.to_str().unwrap()]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.err.contains("has to end in `.json`"), "{}", ran.err);
+    assert!(!file.exists() && !file.with_extension("safetensors").exists());
+}
+
 /// Importing an export gives the same plan, and results that are equal bit for bit.
 #[test]
 fn an_export_is_the_same_model() {

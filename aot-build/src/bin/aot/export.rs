@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use aot_build::{Error, export, import};
 use serde::Serialize;
 
-use crate::console::{Console, Failure};
+use crate::console::{Console, Failure, problem};
 use crate::settings::write_file;
 
 /// Writes a model as net.json, its constants in a .safetensors file beside it
@@ -29,6 +29,9 @@ struct Answer {
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<(), Failure> {
     let Arguments { model, output, .. } = arguments;
+    if output.extension().is_none_or(|extension| extension != "json") {
+        return Err(problem(output, "the file's name has to end in `.json`: it is read by that").into());
+    }
     let graph = import::import(model)?.graph;
     let safetensors = output.with_extension("safetensors");
     let name = safetensors.file_name().unwrap_or_default().to_string_lossy();

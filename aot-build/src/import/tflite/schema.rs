@@ -6,6 +6,7 @@
 
 use super::flatbuffer::{Fault, File, Table};
 use crate::error::Problem;
+use crate::report::label;
 
 /// Most tensors, operators, operator codes or buffers: far more than any model has,
 /// few enough that what is kept of each needs little memory.
@@ -201,7 +202,7 @@ impl<'a> Model<'a> {
     /// How messages name a tensor: `` `name` (tensor #3) ``.
     pub(super) fn describe(&self, index: usize) -> String {
         match self.tensors.get(index).and_then(|tensor| tensor.name.as_ref()) {
-            Some(name) => format!("`{name}` (tensor #{index})"),
+            Some(name) => format!("`{}` (tensor #{index})", label(name)),
             None => format!("tensor #{index}"),
         }
     }

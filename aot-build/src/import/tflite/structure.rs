@@ -7,6 +7,7 @@ use super::operators::{Known, find};
 use super::schema::Model;
 use crate::error::{Location, Problem};
 use crate::graph::MAX_PORTS;
+use crate::report::label;
 
 /// Who gives a tensor its elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,7 +209,7 @@ fn unsupported(model: &Model<'_>, operators: BTreeMap<&str, Vec<usize>>) -> Prob
     operators.sort_by_key(|(_, nodes)| nodes.first().copied());
     let item = |(name, nodes): &(&str, Vec<usize>)| {
         let listed = listed(nodes, |node| match output_name(model, node) {
-            Some(name) => format!("#{node} `{name}`"),
+            Some(name) => format!("#{node} `{}`", label(name)),
             None => format!("#{node}"),
         });
         format!("{name} ({}: {listed})", counted(nodes.len(), "node"))

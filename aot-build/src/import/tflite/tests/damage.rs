@@ -94,6 +94,8 @@ fn other_files() {
     }
     let problems = super::super::read(b"PK\x03\x04 not a model at all", "model".into()).unwrap_err();
     assert_eq!(problems[0].message, "at byte 4: the file identifier is \" not\", expected \"TFL3\"");
+    let problems = super::super::read(b"hello\n", "model".into()).unwrap_err();
+    assert_eq!(problems[0].message, "at byte 4: the file identifier is \"o\\n\", expected \"TFL3\"");
 }
 
 #[test]
