@@ -15,7 +15,7 @@ use crate::ops::{Activation, Op};
 pub(super) fn fuse_activation(graph: &mut Graph) -> bool {
     let (uses, mut producers) = (graph.uses(), graph.producers());
     let mut fused = vec![false; graph.nodes.len()];
-    for i in 0..graph.nodes.len() {
+    for (i, fused) in fused.iter_mut().enumerate() {
         let Some((maker, activation)) = fusible(graph, i, &uses, &producers) else { continue };
         if let Some(own) = activation_mut(&mut graph.nodes[maker].op) {
             *own = activation;
@@ -23,7 +23,7 @@ pub(super) fn fuse_activation(graph: &mut Graph) -> bool {
         let y = graph.nodes[i].outputs[0];
         graph.nodes[maker].outputs[0] = y;
         producers[y.0] = Some(maker);
-        fused[i] = true;
+        *fused = true;
     }
     // All at once: taking nodes out one by one would move those behind each time.
     let mut each = fused.iter();
