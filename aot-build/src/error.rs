@@ -213,6 +213,6 @@ mod tests {
     #[test]
     fn names_do_not_command_the_terminal() {
         let problem = Problem::new("`a\u{1b}[2J\u{202e}b` is wrong").at(Location::Tensor("\r".into()));
-        assert_eq!(problem.to_string(), "tensor `\\u{d}`: `a\\u{1b}[2J\\u{202e}b` is wrong");
+        assert_eq!(problem.to_string(), "tensor ` `: `a\\u{1b}[2J\\u{202e}b` is wrong");
     }
 }
