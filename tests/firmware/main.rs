@@ -1,20 +1,24 @@
-//! Looks into the linked program of `examples/bare`, built as firmware is: it must hold
-//! no panic path, no allocation and no formatting, and give the right answers.
+//! Looks into linked programs that are built as firmware is: they must hold no panic
+//! path, no allocation and no formatting, and run. One is `examples/bare`; the other
+//! holds the published models, where they are there.
 
-use std::path::Path;
+#[path = "../generated/models.rs"]
+mod models;
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Builds `examples/bare` and gives the program.
-fn build(workspace: &Path) -> std::path::PathBuf {
-    let target = workspace.join("target/firmware-test");
+/// Builds package `package` of the workspace in `folder` and gives the program.
+fn build(folder: &Path, package: &str, target: &Path) -> PathBuf {
     let status = Command::new(env!("CARGO"))
-        .current_dir(workspace)
-        .args(["build", "--quiet", "--locked", "--package", "bare", "--profile", "firmware", "--target-dir"])
-        .arg(&target)
+        .current_dir(folder)
+        .args(["build", "--quiet", "--package", package, "--profile", "firmware", "--target-dir"])
+        .arg(target)
         .status()
         .expect("cargo runs");
-    assert!(status.success(), "examples/bare does not build");
-    target.join("firmware/bare")
+    assert!(status.success(), "{package} does not build");
+    target.join("firmware").join(package)
 }
 
 /// What `nm` says of the program.
@@ -24,27 +28,57 @@ fn symbols(program: &Path, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-#[test]
-fn bare_programs_neither_panic_nor_allocate() {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let program = build(&workspace);
-
-    let defined = symbols(&program, &["--demangle"]);
+/// The program must run, want nothing of the host but its start-up code and copies of
+/// memory, and hold no symbol of a panic, an allocation or formatting.
+fn check(program: &Path) {
+    let defined = symbols(program, &["--demangle"]);
     assert!(defined.contains("aot_rt::kernels"), "the kernels are inlined beyond recognition");
     for word in ["panic", "unwind", "core::fmt", "alloc", "std::"] {
         let found: Vec<_> = defined.lines().filter(|line| line.contains(word)).collect();
         assert!(found.is_empty(), "`{word}` in the program: {found:#?}");
     }
-
-    // What the C library must bring: its own start-up code, and copies of memory.
-    let wanted = symbols(&program, &["--dynamic", "--undefined-only"]);
+    let wanted = symbols(program, &["--dynamic", "--undefined-only"]);
     for name in wanted.lines().filter_map(|line| line.split_whitespace().last()) {
         let name = name.split('@').next().unwrap_or(name);
         let expected = ["__libc_start_main", "memcpy", "memmove", "memset", "memcmp", "bcmp"];
         let start_up = ["__cxa_finalize", "__gmon_start__"].contains(&name) || name.starts_with("_ITM_");
         assert!(start_up || expected.contains(&name), "the program wants `{name}`");
     }
+    let status = Command::new(program).status().expect("the program runs");
+    assert_eq!(status.code(), Some(0), "{}", program.display());
+}
 
-    let status = Command::new(&program).status().expect("the program runs");
-    assert_eq!(status.code(), Some(0), "see the exit codes in examples/bare");
+#[test]
+fn bare_programs_neither_panic_nor_allocate() {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    check(&build(&workspace, "bare", &workspace.join("target/firmware-test")));
+}
+
+#[test]
+fn published_models_neither_panic_nor_allocate() {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("it is there");
+    let shared = std::env::var_os("AOT_SHARED").map_or_else(|| workspace.join("../shared"), PathBuf::from);
+    let models = shared.join("models");
+    let Ok(models) = models.canonicalize() else {
+        return aot_tests::skipped(&format!("{} is not there", models.display()));
+    };
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("published-models");
+    std::fs::create_dir_all(folder.join("src")).expect("a folder for tests can be made");
+    let write =
+        |name: &str, text: String| std::fs::write(folder.join(name), text).expect("it can be written");
+
+    let (mut runners, mut calls) = (String::new(), String::new());
+    for (i, name) in models::SHARED.iter().enumerate() {
+        let path = models.join(name).join("model.tflite").display().to_string();
+        // Writing to a string cannot fail.
+        let _ = writeln!(runners, "aot_macros::aot_model! {{ struct M{i} = {path:?}; }}");
+        let _ = writeln!(calls, "    if !run(M{i}::take()) {{ return {}; }}", i + 1);
+    }
+    let root = workspace.display();
+    write("Cargo.toml", format!(include_str!("published_models.toml"), root = root));
+    write(
+        "src/main.rs",
+        include_str!("published_models.rs").replace("// RUNNERS", &runners).replace("// CALLS", &calls),
+    );
+    check(&build(&folder, "published-models", &workspace.join("target/firmware-test")));
 }
