@@ -4,9 +4,6 @@ use super::{Data, Graph, Node, Tensor, TensorId, TensorType};
 use crate::error::{Location, Problem};
 use crate::ops::Op;
 
-/// Most inputs, and most outputs: each becomes a parameter or field of the runner.
-pub(crate) const MAX_PORTS: usize = 1024;
-
 /// A node as a model file states it.
 #[derive(Clone, Debug)]
 pub struct NodeDeclaration {
@@ -40,6 +37,9 @@ pub struct GraphBuilder {
 }
 
 impl GraphBuilder {
+    /// Most inputs, and most outputs: each becomes a parameter or field of the runner.
+    pub const MAX_PORTS: usize = 1024;
+
     /// Starts a graph.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
@@ -134,8 +134,9 @@ impl GraphBuilder {
             self.problems.push(Problem::new("the model has no output"));
         }
         for (ports, what) in [(&self.graph.inputs, "inputs"), (&outputs, "outputs")] {
-            if ports.len() > MAX_PORTS {
-                let message = format!("the model has {} {what}, the limit is {MAX_PORTS}", ports.len());
+            if ports.len() > Self::MAX_PORTS {
+                let message =
+                    format!("the model has {} {what}, the limit is {}", ports.len(), Self::MAX_PORTS);
                 self.problems.push(Problem::new(message));
             }
         }
@@ -168,7 +169,8 @@ mod tests {
     #[test]
     fn too_many_ports() {
         let mut builder = GraphBuilder::new("wide");
-        let inputs: Vec<_> = (0..=MAX_PORTS).map(|i| builder.input(format!("x{i}"), f32_type([1]))).collect();
+        let inputs: Vec<_> =
+            (0..=GraphBuilder::MAX_PORTS).map(|i| builder.input(format!("x{i}"), f32_type([1]))).collect();
         let problems = builder.finish(inputs).unwrap_err();
         let messages: Vec<_> = problems.iter().map(|problem| problem.message.as_str()).collect();
         let expect =

@@ -12,7 +12,6 @@ mod shape;
 pub(crate) mod sketch;
 mod text;
 
-pub(crate) use builder::MAX_PORTS;
 pub use builder::{GraphBuilder, NodeDeclaration, OutputDeclaration};
 pub use data::Data;
 pub use quantization::Quantization;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::operators::{Known, find};
 use super::schema::Model;
 use crate::error::{Location, Problem};
-use crate::graph::MAX_PORTS;
+use crate::graph::GraphBuilder;
 use crate::report::label;
 
 /// Who gives a tensor its elements.
@@ -101,8 +101,9 @@ impl Check<'_> {
         if count == 0 {
             self.problems.push(Problem::new(format!("the model has no {what}")));
         }
-        if count > MAX_PORTS {
-            let message = format!("the model has {count} {what}s, the limit is {MAX_PORTS}");
+        if count > GraphBuilder::MAX_PORTS {
+            let limit = GraphBuilder::MAX_PORTS;
+            let message = format!("the model has {count} {what}s, the limit is {limit}");
             self.problems.push(Problem::new(message));
         }
     }
