@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use aot_build::weights::npy;
 use aot_rt::{Block, DType, Model, TensorInfo, block_bytes_mut};
 
-/// The largest difference of float results, as a part of the largest result: sums are
-/// taken in another order.
+/// The largest difference of float results, as a part of the largest result:
+/// exponentials are not the C library's.
 const TOLERANCE: f32 = 1e-5;
 
 /// Runs every set of inputs in `folder`.

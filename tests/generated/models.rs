@@ -1,10 +1,11 @@
 //! The models of `shared/models` that must give the reference's numbers.
 
 /// Names of their folders.
-pub(crate) const SHARED: [&str; 15] = [
+pub(crate) const SHARED: [&str; 16] = [
     "microflow_sine",
     "mlperf_ad_float",
     "mlperf_ad_int8",
+    "mlperf_ad_int8_float_io",
     "mlperf_kws_int8",
     "mlperf_resnet_float",
     "mlperf_resnet_int8",

@@ -24,7 +24,7 @@ pub struct AveragePool2d {
     /// Height and width of the window.
     pub window: [usize; 2],
     /// Cells from one window to the next: down, right.
-    #[serde(default = "one_cell")]
+    #[serde(default = "super::window::one_cell")]
     pub stride: [usize; 2],
     /// Cells added around the image; they do not count.
     #[serde(default)]
@@ -32,10 +32,6 @@ pub struct AveragePool2d {
     /// Fused activation.
     #[serde(default)]
     pub activation: Activation,
-}
-
-const fn one_cell() -> [usize; 2] {
-    [1; 2]
 }
 
 impl AveragePool2d {

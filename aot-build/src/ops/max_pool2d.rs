@@ -23,7 +23,7 @@ pub struct MaxPool2d {
     /// Height and width of the window.
     pub window: [usize; 2],
     /// Cells from one window to the next: down, right.
-    #[serde(default = "one_cell")]
+    #[serde(default = "super::window::one_cell")]
     pub stride: [usize; 2],
     /// Cells added around the image; they are never the maximum.
     #[serde(default)]
@@ -31,10 +31,6 @@ pub struct MaxPool2d {
     /// Fused activation.
     #[serde(default)]
     pub activation: Activation,
-}
-
-const fn one_cell() -> [usize; 2] {
-    [1; 2]
 }
 
 impl MaxPool2d {

@@ -113,6 +113,11 @@ fn place(
     Ok(placement)
 }
 
+/// The stride of a pool that states none.
+pub(super) const fn one_cell() -> [usize; 2] {
+    [1; 2]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

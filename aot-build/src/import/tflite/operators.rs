@@ -9,7 +9,7 @@ use crate::error::OpError;
 use crate::graph::Shape;
 use crate::ops::{
     Activation, Add, AveragePool2d, Conv2d, DepthwiseConv2d, Dequantize, FullyConnected, Logistic, MaxPool2d,
-    Mean, Op, Pad, Quantize, Relu, Reshape, Softmax,
+    Mean, Op, Pad, Padding2d, Quantize, Relu, Reshape, Softmax,
 };
 
 /// An operator that is known.
@@ -175,38 +175,26 @@ mod pool {
     pub(super) const OPTIONS: super::Kind = super::kind(5, "Pool2DOptions", 6);
 }
 
-fn average_pool_2d(node: &Node<'_>) -> Result<Op, OpError> {
+/// Window, stride, padding and activation of a pool.
+fn pool_2d(node: &Node<'_>) -> Result<([usize; 2], [usize; 2], Padding2d, Activation), OpError> {
     let options = node.options(pool::OPTIONS)?;
-    let op = AveragePool2d {
-        window: [
-            options.count(pool::FILTER_H, 0, "filter_height")?,
-            options.count(pool::FILTER_W, 0, "filter_width")?,
-        ],
-        stride: [
-            options.count(pool::STRIDE_H, 0, "stride_h")?,
-            options.count(pool::STRIDE_W, 0, "stride_w")?,
-        ],
-        padding: options.padding(pool::PADDING)?,
-        activation: options.activation(pool::ACTIVATION)?,
-    };
-    Ok(op.into())
+    let window = [
+        options.count(pool::FILTER_H, 0, "filter_height")?,
+        options.count(pool::FILTER_W, 0, "filter_width")?,
+    ];
+    let stride =
+        [options.count(pool::STRIDE_H, 0, "stride_h")?, options.count(pool::STRIDE_W, 0, "stride_w")?];
+    Ok((window, stride, options.padding(pool::PADDING)?, options.activation(pool::ACTIVATION)?))
+}
+
+fn average_pool_2d(node: &Node<'_>) -> Result<Op, OpError> {
+    let (window, stride, padding, activation) = pool_2d(node)?;
+    Ok(AveragePool2d { window, stride, padding, activation }.into())
 }
 
 fn max_pool_2d(node: &Node<'_>) -> Result<Op, OpError> {
-    let options = node.options(pool::OPTIONS)?;
-    let op = MaxPool2d {
-        window: [
-            options.count(pool::FILTER_H, 0, "filter_height")?,
-            options.count(pool::FILTER_W, 0, "filter_width")?,
-        ],
-        stride: [
-            options.count(pool::STRIDE_H, 0, "stride_h")?,
-            options.count(pool::STRIDE_W, 0, "stride_w")?,
-        ],
-        padding: options.padding(pool::PADDING)?,
-        activation: options.activation(pool::ACTIVATION)?,
-    };
-    Ok(op.into())
+    let (window, stride, padding, activation) = pool_2d(node)?;
+    Ok(MaxPool2d { window, stride, padding, activation }.into())
 }
 
 fn softmax(node: &Node<'_>) -> Result<Op, OpError> {
