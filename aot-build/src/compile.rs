@@ -2,7 +2,7 @@
 
 use crate::error::Problem;
 use crate::graph::Graph;
-use crate::program::{Program, Storage, lower};
+use crate::program::{Program, Storage, fuse_add, gaps, in_place, lower};
 use crate::{Config, limits, passes, plan};
 
 /// A program with its memory plan: what every back end starts from.
@@ -34,7 +34,10 @@ pub fn compile(mut graph: Graph, config: &Config) -> Result<Compiled, Vec<Proble
 
 /// Lowers and plans `graph` without any pass.
 pub(crate) fn compile_as_is(graph: &Graph, config: &Config) -> Result<Compiled, Vec<Problem>> {
-    let program = lower(graph, config)?;
+    let mut program = lower(graph, config)?;
+    fuse_add(&mut program);
+    in_place(&mut program);
+    program.remove_unused_buffers();
     plan(program)
 }
 
@@ -51,6 +54,11 @@ fn plan(program: Program) -> Result<Compiled, Vec<Problem>> {
             (buffer.storage == Storage::Workspace).then(|| problem.add(planned))
         })
         .collect();
+    for (buffers, gap) in gaps(&program, &lifetimes) {
+        if let [Some(x), Some(y)] = buffers.map(|id| places[id.index()]) {
+            problem.set_gap(y, x, gap);
+        }
+    }
     let plan = plan::plan(&problem, plan::Planner::Optimal, &plan::Limits::default())
         .map_err(|error| vec![Problem::new(format!("the workspace cannot be planned: {error}"))])?;
     let offsets = places.iter().map(|place| place.map_or(0, |id| plan.offset(id))).collect();

@@ -2,11 +2,11 @@
 //!
 //! The kernels are the generated code's own, so results are equal bit for bit.
 
-use aot_rt::kernels::Kernel;
-use aot_rt::{Arena, Block, Span, block_bytes, block_bytes_mut};
+use aot_rt::kernels::Mode;
+use aot_rt::{Access, Arena, Block, Span, block_bytes, block_bytes_mut};
 
 use crate::Compiled;
-use crate::program::{ConstantView, Operand, Storage, View};
+use crate::program::{ConstantView, Operand, Step, Storage, View, overlapped};
 
 /// A program with memory to run in.
 pub struct Evaluator<'p> {
@@ -60,8 +60,7 @@ impl<'p> Evaluator<'p> {
             block_bytes_mut(&mut self.arena)[start..start + input.len()].copy_from_slice(input);
         }
         for step in &program.steps {
-            self.step(&step.kernel, &step.operands)
-                .map_err(|error| format!("step `{}`: {error}", step.name))?;
+            self.step(step).map_err(|error| format!("step `{}`: {error}", step.name))?;
         }
         let output = |view: View| {
             let start = self.start(view);
@@ -81,31 +80,34 @@ impl<'p> Evaluator<'p> {
         self.offsets[view.buffer.index()] + view.offset
     }
 
-    fn step(&mut self, kernel: &Kernel, operands: &[Operand]) -> Result<(), String> {
-        let spans: Vec<Span> = operands
-            .iter()
-            .zip(kernel.operands())
-            .filter_map(|(operand, info)| match operand {
-                Operand::Buffer(view) => Some(Span {
-                    offset: self.start(*view),
-                    bytes: view.len * view.dtype.size(),
-                    dtype: view.dtype,
-                    access: info.access,
-                }),
-                Operand::Constant(_) => None,
-            })
-            .collect();
+    fn step(&mut self, step: &Step) -> Result<(), String> {
+        let mode = step.mode(|view| Some(self.start(view)));
+        // One operand is both `x` and `y` where the mode says so.
+        let first = usize::from(matches!(mode, Mode::InPlace | Mode::Overlapping(_)));
+        let operands = || step.operands.iter().zip(step.kernel.operands()).skip(first);
+        let mut spans = Vec::new();
+        for (operand, info) in operands() {
+            if let Operand::Buffer(view) = operand {
+                let (offset, bytes) = (self.start(*view), view.bytes());
+                spans.push(Span { offset, bytes, dtype: view.dtype, access: info.access });
+            }
+        }
+        if let (Mode::Overlapping(_), [Operand::Buffer(x), Operand::Buffer(y), ..]) =
+            (mode, &step.operands[..])
+        {
+            let [offset, bytes] = overlapped([*x, *y], |view| self.start(view));
+            spans[0] = Span { offset, bytes, dtype: y.dtype, access: Access::Write };
+        }
         let mut arena = Arena::new(&mut self.arena);
         let mut regions = arena.borrow(&spans).map_err(|error| format!("{error:?}"))?;
         let constants = block_bytes(&self.constants);
-        let mut operands: Vec<_> = operands
-            .iter()
-            .filter_map(|operand| match operand {
+        let mut operands: Vec<_> = operands()
+            .filter_map(|(operand, _)| match operand {
                 Operand::Buffer(_) => regions.next(),
                 Operand::Constant(view) => Some(aot_rt::Operand::Read(constant(constants, *view))),
             })
             .collect();
-        kernel.run(&mut operands).map_err(|error| format!("{error:?}"))
+        step.kernel.run(mode, &mut operands).map_err(|error| format!("{error:?}"))
     }
 }
 

@@ -5,12 +5,19 @@
 //! both.
 
 mod constants;
+mod dependencies;
+mod fuse_add;
+mod in_place;
 mod liveness;
 mod lower;
+mod overlap;
 
 pub use constants::ConstantPool;
+pub(crate) use fuse_add::fuse_add;
+pub(crate) use in_place::in_place;
 pub use liveness::Lifetime;
 pub use lower::{NodeLowering, lower};
+pub(crate) use overlap::{gaps, overlapped};
 
 use aot_rt::kernels::Kernel;
 use aot_rt::{Access, DType};
@@ -180,6 +187,36 @@ impl Program {
     #[must_use]
     pub fn buffer(&self, id: BufferId) -> &Buffer {
         &self.buffers[id.0]
+    }
+
+    /// Takes out the buffers that nothing uses.
+    pub(crate) fn remove_unused_buffers(&mut self) {
+        let lifetimes = self.lifetimes();
+        let mut next = 0;
+        let ids: Vec<BufferId> = lifetimes
+            .iter()
+            .map(|lifetime| {
+                let id = BufferId(next);
+                next += usize::from(lifetime.start < lifetime.end);
+                id
+            })
+            .collect();
+        let mut lifetimes = lifetimes.iter();
+        self.buffers.retain(|_| lifetimes.next().is_some_and(|lifetime| lifetime.start < lifetime.end));
+        for view in self.views_mut() {
+            view.buffer = ids[view.buffer.0];
+        }
+    }
+
+    /// All views: of steps, ports and aliases.
+    pub(super) fn views_mut(&mut self) -> impl Iterator<Item = &mut View> {
+        let operands = self.steps.iter_mut().flat_map(|step| &mut step.operands);
+        let operands = operands.filter_map(|operand| match operand {
+            Operand::Buffer(view) => Some(view),
+            Operand::Constant(_) => None,
+        });
+        let ports = self.inputs.iter_mut().chain(&mut self.outputs).map(|port| &mut port.view);
+        operands.chain(ports).chain(self.aliases.iter_mut().map(|alias| &mut alias.view))
     }
 
     /// Multiply-accumulates of one run.

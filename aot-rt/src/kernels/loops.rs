@@ -101,6 +101,12 @@ pub(crate) fn part<T>(elements: &[T], start: usize, len: usize) -> &[T] {
     elements.get(start..).and_then(|elements| elements.get(..len)).unwrap_or(&[])
 }
 
+/// `len` elements from `start` on, exclusively, or none when there are fewer.
+#[inline(always)]
+pub(crate) fn part_mut<T>(elements: &mut [T], start: usize, len: usize) -> &mut [T] {
+    elements.get_mut(start..).and_then(|elements| elements.get_mut(..len)).unwrap_or(&mut [])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

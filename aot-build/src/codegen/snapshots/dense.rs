@@ -152,7 +152,8 @@ mod aot_dense {
 
     /// The steps of a run, in order.
     mod steps {
-        use ::aot_rt::{Read, Write, kernels};
+        use ::aot_rt::kernels;
+        use ::aot_rt::{Read, Write};
 
         type Workspace = ::aot_rt::Workspace<{ super::Dense::ARENA_BYTES }>;
 
@@ -183,11 +184,11 @@ mod aot_dense {
             kernels::fully_connected_i8(
                 &FULLY_CONNECTED_0,
                 x,
+                y,
                 weights,
                 bias,
                 multipliers,
                 shifts,
-                y,
             );
         }
     }

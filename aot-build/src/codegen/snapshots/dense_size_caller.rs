@@ -153,11 +153,11 @@ mod aot_dense {
             kernels::fully_connected_i8(
                 &FULLY_CONNECTED_0,
                 x,
+                y,
                 weights,
                 bias,
                 multipliers,
                 shifts,
-                y,
             );
         }
     }
