@@ -38,22 +38,27 @@ fn specialises(kernel: &Kernel) -> bool {
         | Kernel::MaxPool2dI8(_)
         | Kernel::MeanF32(_)
         | Kernel::MeanI8(_) => true,
-        Kernel::CopyI8(_)
+        Kernel::AverageF32(_)
+        | Kernel::AverageI8(_)
+        | Kernel::CopyI8(_)
         | Kernel::DequantizeI8F32(_)
         | Kernel::FullyConnectedF32(_)
         | Kernel::FullyConnectedI8(_)
         | Kernel::LogisticF32(_)
         | Kernel::LookupI8(_)
+        | Kernel::MeanOfSumsI8(_)
         | Kernel::PadF32(_)
         | Kernel::PadI8(_)
         | Kernel::QuantizeF32I8(_)
         | Kernel::SoftmaxF32(_)
-        | Kernel::SoftmaxI8(_) => false,
+        | Kernel::SoftmaxI8(_)
+        | Kernel::SumRowsF32(_)
+        | Kernel::SumRowsI8(_) => false,
     }
 }
 
 /// How a step reaches one of its operands.
-enum Place<'p> {
+pub(super) enum Place<'p> {
     /// In the workspace, at this byte.
     Workspace(View, usize),
     /// In the caller's array.
@@ -63,10 +68,10 @@ enum Place<'p> {
 }
 
 /// An operand of a step, as its function names it.
-struct Argument<'p> {
-    name: &'static str,
-    access: Access,
-    place: Place<'p>,
+pub(super) struct Argument<'p> {
+    pub(super) name: &'static str,
+    pub(super) access: Access,
+    pub(super) place: Place<'p>,
 }
 
 /// Prints the module `steps`, and the calls in it.
@@ -76,7 +81,7 @@ pub(super) struct Steps<'m> {
     /// What the module imports from the runtime.
     imports: BTreeSet<&'static str>,
     /// What it imports from there beside the kernels.
-    kernel_imports: BTreeSet<&'static str>,
+    pub(super) kernel_imports: BTreeSet<&'static str>,
     /// Parameters already printed: kernel's name and parameters to their name.
     params: HashMap<(&'static str, String), String>,
 }
@@ -92,7 +97,7 @@ impl<'m> Steps<'m> {
         }
     }
 
-    fn compiled(&self) -> &'m Compiled {
+    pub(super) fn compiled(&self) -> &'m Compiled {
         &self.model.compiled
     }
 
@@ -116,12 +121,23 @@ impl<'m> Steps<'m> {
         in_workspace.then(|| self.compiled().offsets[view.buffer.index()] + view.offset)
     }
 
-    fn mode(&self, step: &Step) -> Mode {
-        step.mode(|view| self.start(view))
+    pub(super) fn steps(&self) -> &'m [Step] {
+        &self.compiled().program.steps
     }
 
-    /// The operands of a step; where `x` and `y` share a region, that stands for both.
-    fn arguments(&self, step: &'m Step) -> Vec<Argument<'m>> {
+    /// How step `i` calls its kernel. Elementwise kernels of a run are given rows as
+    /// they are given whole tensors.
+    fn mode(&self, i: usize) -> Mode {
+        let step = &self.steps()[i];
+        match (self.compiled().program.layer(i), step.kernel.kind()) {
+            (None, _) | (_, Kind::Elementwise) => step.mode(|view| self.start(view)),
+            (Some((_, layer)), _) => Mode::Row { rings: [layer.rings[0], layer.rings[1]], row: 0 },
+        }
+    }
+
+    /// The operands of step `i`; where `x` and `y` share a region, that stands for both.
+    pub(super) fn arguments(&self, i: usize) -> Vec<Argument<'m>> {
+        let step = &self.steps()[i];
         let operands = step.operands.iter().zip(step.kernel.operands());
         let mut arguments: Vec<_> = operands
             .map(|(operand, info)| Argument {
@@ -130,7 +146,7 @@ impl<'m> Steps<'m> {
                 place: self.place(operand),
             })
             .collect();
-        match (self.mode(step), &step.operands[..]) {
+        match (self.mode(i), &step.operands[..]) {
             (Mode::InPlace, _) => drop(arguments.remove(0)),
             (Mode::Overlapping(_), [Operand::Buffer(x), Operand::Buffer(y), ..]) => {
                 let start = |view: View| self.compiled().offsets[view.buffer.index()] + view.offset;
@@ -146,39 +162,65 @@ impl<'m> Steps<'m> {
 
     /// Channels of the largest cell that a step computes on the stack, if any does.
     fn largest_cell(&self) -> Option<usize> {
-        let overlapping = |step: &&Step| matches!(self.mode(step), Mode::Overlapping(_));
-        let steps = self.compiled().program.steps.iter().filter(overlapping);
-        steps.filter_map(|step| step.kernel.window()).map(|(_, channels)| channels[1]).max()
+        let overlapping = |i: &usize| matches!(self.mode(*i), Mode::Overlapping(_));
+        let steps = (0..self.steps().len()).filter(overlapping);
+        steps.filter_map(|i| self.steps()[i].kernel.window()).map(|(_, channels)| channels[1]).max()
     }
 
     /// Whether any step works in the workspace.
     pub(super) fn use_workspace(&self) -> bool {
-        let mut arguments = self.compiled().program.steps.iter().flat_map(|step| self.arguments(step));
+        self.use_workspace_from(0)
+    }
+
+    /// Whether any step from `first` on works in the workspace.
+    pub(super) fn use_workspace_from(&self, first: usize) -> bool {
+        let mut arguments = (first..self.steps().len()).flat_map(|i| self.arguments(i));
         arguments.any(|argument| matches!(argument.place, Place::Workspace(..)))
     }
 
     /// Whether any step reads or writes the caller's array `port`.
     pub(super) fn use_port(&self, port: &Port<'_>) -> bool {
-        let mut arguments = self.compiled().program.steps.iter().flat_map(|step| self.arguments(step));
+        let mut arguments = (0..self.steps().len()).flat_map(|i| self.arguments(i));
         arguments
             .any(|argument| matches!(argument.place, Place::Caller(_, found) if found.ident == port.ident))
     }
 
-    /// The calls of all steps; `array` is how a caller's array is reached there.
-    pub(super) fn calls(&self, code: &mut Code, array: impl Fn(&Port<'_>) -> String) {
-        for step in &self.compiled().program.steps {
-            let mut arguments = Vec::new();
-            for argument in self.arguments(step) {
-                match argument.place {
-                    Place::Workspace(..) if arguments.first().is_none_or(|first| first != "workspace") => {
-                        arguments.insert(0, "workspace".to_owned());
-                    }
-                    Place::Workspace(..) | Place::Constant(_) => (),
-                    Place::Caller(_, port) => arguments.push(array(port)),
-                }
+    /// The calls of all steps from `first` on; `array` is how a caller's array is reached
+    /// there.
+    pub(super) fn calls(&self, code: &mut Code, first: usize, array: impl Fn(&Port<'_>) -> String) {
+        let mut steps = first..self.steps().len();
+        while let Some(i) = steps.next() {
+            if let Some(run) = self.compiled().program.runs.iter().find(|run| run.first == i) {
+                self.rows_call(code, run, &array);
+                steps.start = run.steps().end;
+            } else {
+                self.call(code, "steps::", i, &array, &[], ");");
             }
-            code.list(&format!("steps::{}(", step.name), &arguments, ");", CALL_WIDTH);
         }
+    }
+
+    /// The call of step `i`, with `more` arguments at the end.
+    pub(super) fn call(
+        &self,
+        code: &mut Code,
+        path: &str,
+        i: usize,
+        array: &impl Fn(&Port<'_>) -> String,
+        more: &[&str],
+        close: &str,
+    ) {
+        let mut arguments = Vec::new();
+        for argument in self.arguments(i) {
+            match argument.place {
+                Place::Workspace(..) if arguments.first().is_none_or(|first| first != "workspace") => {
+                    arguments.insert(0, "workspace".to_owned());
+                }
+                Place::Workspace(..) | Place::Constant(_) => (),
+                Place::Caller(_, port) => arguments.push(array(port)),
+            }
+        }
+        arguments.extend(more.iter().map(ToString::to_string));
+        code.list(&format!("{path}{}(", self.steps()[i].name), &arguments, close, CALL_WIDTH);
     }
 
     /// The module.
@@ -186,10 +228,16 @@ impl<'m> Steps<'m> {
         let steps = &self.compiled().program.steps;
         let runner = &self.model.type_name;
         let mut functions = Code::new(code.indent() + 1);
-        for step in steps {
+        for (i, step) in steps.iter().enumerate() {
+            if let Some(run) = self.compiled().program.runs.iter().find(|run| run.first == i) {
+                self.rows_function(&mut functions, run);
+            }
             functions.blank();
             let parameters = self.parameters(&mut functions, step);
-            self.function(&mut functions, step, &parameters);
+            self.function(&mut functions, i, &parameters);
+        }
+        if let (Some(pushed), [input]) = (self.compiled().program.pushed, &self.ports.inputs[..]) {
+            self.input_row(&mut functions, input, pushed);
         }
         let has_constants = !self.compiled().program.constants.bytes().is_empty();
         code.doc("The steps of a run, in order.");
@@ -254,9 +302,10 @@ impl<'m> Steps<'m> {
         name
     }
 
-    fn function(&mut self, code: &mut Code, step: &'m Step, parameters: &str) {
+    fn function(&mut self, code: &mut Code, i: usize, parameters: &str) {
+        let step = &self.steps()[i];
         code.doc(description(step));
-        let arguments = self.arguments(step);
+        let arguments = self.arguments(i);
         let mut signature = Vec::new();
         if arguments.iter().any(|argument| matches!(argument.place, Place::Workspace(..))) {
             signature.push("workspace: &mut Workspace".to_owned());
@@ -267,15 +316,22 @@ impl<'m> Steps<'m> {
                 signature.push(format!("{name}: {reference}{}", port.array()));
             }
         }
+        if self.compiled().program.layer(i).is_some() {
+            signature.push("row: usize".to_owned());
+        }
         let mut body = Code::new(code.indent() + 1);
         self.regions(&mut body, &arguments);
         for argument in &arguments {
             self.binding(&mut body, argument);
         }
         let mut call = vec![format!("&{parameters}")];
-        let tensors = self.tensors(&mut body, step, parameters);
+        let tensors = self.tensors(&mut body, i, parameters);
         let rest = arguments.iter().filter(|argument| !["x", "y", "memory"].contains(&argument.name));
-        call.extend(tensors.into_iter().chain(rest.map(|argument| argument.name.to_owned())));
+        let rest = rest.map(|argument| match (argument.name, self.elementwise_rings(i)) {
+            ("b", Some([_, _, ring])) => self.ring_row("b", ring),
+            (name, _) => name.to_owned(),
+        });
+        call.extend(tensors.into_iter().chain(rest.collect::<Vec<_>>()));
         body.list(&format!("kernels::{}(", step.kernel.name()), &call, ");", CALL_WIDTH);
         code.wide_list(&format!("pub fn {}(", step.name), &signature, ") {");
         code.append(body);
@@ -283,11 +339,13 @@ impl<'m> Steps<'m> {
     }
 
     /// The arguments that `x` and `y` become.
-    fn tensors(&mut self, code: &mut Code, step: &Step, parameters: &str) -> Vec<String> {
-        match (self.mode(step), step.kernel.kind(), step.kernel.window()) {
+    fn tensors(&mut self, code: &mut Code, i: usize, parameters: &str) -> Vec<String> {
+        let step = &self.steps()[i];
+        match (self.mode(i), step.kernel.kind(), step.kernel.window()) {
             (Mode::InPlace, ..) => {
                 self.kernel_imports.insert("InPlace");
-                vec!["InPlace(y)".into()]
+                let y = self.elementwise_rings(i).map(|rings| self.ring_row_mut("y", rings[1]));
+                vec![format!("InPlace({})", y.unwrap_or("y".into()))]
             }
             (Mode::Overlapping(overlap), _, Some((_, channels))) => {
                 self.kernel_imports.extend(["Overlap", "Overlapping"]);
@@ -299,12 +357,35 @@ impl<'m> Steps<'m> {
                 ));
                 vec!["Overlapping::<_, CELL>::new(memory, overlap)".into()]
             }
+            (Mode::Row { rings, .. }, ..) => {
+                self.kernel_imports.insert("Row");
+                code.line(format!("let rings = [{}, {}];", integer(rings[0]), integer(rings[1])));
+                vec!["Row { x, y, rings, row }".into()]
+            }
             (_, Kind::Plain, _) => vec!["x".into(), "y".into()],
             _ => {
                 self.kernel_imports.insert("Apart");
-                vec!["Apart { x, y }".into()]
+                let Some([x, y, _]) = self.elementwise_rings(i) else { return vec!["Apart { x, y }".into()] };
+                let (x, y) = (self.ring_row("x", x), self.ring_row_mut("y", y));
+                vec![format!("Apart {{ x: {x}, y: {y} }}")]
             }
         }
+    }
+
+    /// The rings of an elementwise step of a run.
+    fn elementwise_rings(&self, i: usize) -> Option<[usize; 3]> {
+        let (_, layer) = self.compiled().program.layer(i)?;
+        (self.steps()[i].kernel.kind() == Kind::Elementwise).then_some(layer.rings)
+    }
+
+    fn ring_row(&mut self, ring: &str, rows: usize) -> String {
+        self.kernel_imports.insert("ring_row");
+        format!("ring_row({ring}, {}, row)", integer(rows))
+    }
+
+    fn ring_row_mut(&mut self, ring: &str, rows: usize) -> String {
+        self.kernel_imports.insert("ring_row_mut");
+        format!("ring_row_mut({ring}, {}, row)", integer(rows))
     }
 
     /// Whether the kernel is compiled for this step's parameters.

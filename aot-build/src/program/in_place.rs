@@ -84,12 +84,6 @@ impl Program {
         self.aliases.push(Alias { name, view: to });
     }
 
-    /// The steps that use a buffer.
-    pub(super) fn users(&self, buffer: BufferId) -> impl Iterator<Item = usize> {
-        let uses = move |step: &super::Step| step.buffers().any(|(view, _)| view.buffer == buffer);
-        self.steps.iter().enumerate().filter(move |(_, step)| uses(step)).map(|(i, _)| i)
-    }
-
     /// Whether no step before `step` uses the buffer.
     fn writes_first(&self, step: usize, buffer: BufferId) -> bool {
         self.users(buffer).next() == Some(step) && !self.inputs.iter().any(|port| port.view.buffer == buffer)

@@ -9,11 +9,12 @@ use crate::plan::Gap;
 /// larger cells keeps its tensors apart.
 pub(crate) const MOST_CELL_BYTES: usize = 1024;
 
-/// For every step that may overlap: the buffers of `x` and `y`, and the gap that `y`
+/// For every step or run that may overlap: the buffers of `x` and `y`, and the gap that `y`
 /// and `x` keep.
 pub(crate) fn gaps(program: &Program, lifetimes: &[Lifetime]) -> Vec<([BufferId; 2], Gap)> {
-    let steps = program.steps.iter().enumerate();
-    steps.filter_map(|(i, step)| gap(program, lifetimes, i, step)).collect()
+    let steps = program.steps.iter().enumerate().filter(|(i, _)| program.layer(*i).is_none());
+    let steps = steps.filter_map(|(i, step)| gap(program, lifetimes, i, step));
+    steps.chain(program.runs.iter().flat_map(|run| run.gaps(program, lifetimes))).collect()
 }
 
 fn gap(program: &Program, lifetimes: &[Lifetime], i: usize, step: &Step) -> Option<([BufferId; 2], Gap)> {
@@ -32,6 +33,15 @@ fn gap(program: &Program, lifetimes: &[Lifetime], i: usize, step: &Step) -> Opti
     let bytes = |elements: isize| elements as i64 * y.dtype.size() as i64;
     let gap = Gap { below: bytes(distances.forward), above: bytes(distances.backward) };
     Some(([x.buffer, y.buffer], gap))
+}
+
+/// Bytes that an operand and a result share at most, when the result and the operand
+/// keep `gap`.
+pub(crate) fn shared(operand: usize, result: usize, gap: Gap) -> usize {
+    let (operand, result) = (operand as i64, result as i64);
+    let forward = operand.min(result).min(result - gap.below);
+    let backward = operand.min(result).min(operand - gap.above);
+    usize::try_from(forward.max(backward)).unwrap_or(0)
 }
 
 /// The region that holds two views which start where `start` says: its first byte, and

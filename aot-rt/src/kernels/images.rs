@@ -127,11 +127,11 @@ impl<T: Copy + Default, const CELL: usize> Images<T> for Overlapping<'_, T, CELL
 /// One row of `y`, in a ring of its rows, made of rows of `x` in another; there is one
 /// image. A whole image is a ring that holds all its rows.
 #[derive(Debug)]
-pub struct Row<'a, T> {
+pub struct Row<'a, T, U = T> {
     /// Rows of `x`: row `i` is at `i` modulo their number.
     pub x: &'a [T],
     /// Rows of `y`, likewise.
-    pub y: &'a mut [T],
+    pub y: &'a mut [U],
     /// Number of rows that there is room for, of `x` and of `y`.
     pub rings: [usize; 2],
     /// The row of `y` to compute.

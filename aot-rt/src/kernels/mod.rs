@@ -34,7 +34,9 @@ mod pad;
 mod pool2d;
 mod quantize;
 mod requantize;
+mod rows;
 mod softmax;
+mod sum_rows;
 mod window;
 
 pub use add::{AddF32, AddI8, Broadcast, SumI8, add_f32, add_i8};
@@ -57,7 +59,12 @@ pub use pool2d::{
     max_pool2d_f32, max_pool2d_i8,
 };
 pub use quantize::{DequantizeI8F32, QuantizeF32I8, dequantize_i8_f32, quantize_f32_i8};
+pub use rows::{RowLayer, RowOrigin, RowSource, Rows, next as next_row, ring_row, ring_row_mut};
 pub use softmax::{SoftmaxF32, SoftmaxI8, softmax_f32, softmax_i8};
+pub use sum_rows::{
+    AverageF32, AverageI8, MeanOfSumsI8, SumRowsF32, SumRowsI8, average_f32, average_i8, mean_of_sums_i8,
+    sum_rows_f32, sum_rows_i8,
+};
 pub use window::Window2d;
 
 /// Name, type and access of a kernel's operand.
@@ -121,6 +128,8 @@ pub enum Kind {
     Accumulating,
     /// [`Mode::Overlapping`] and [`Mode::Row`].
     Window,
+    /// [`Mode::Row`] only; all rows go into the one of `y`.
+    Reducing,
 }
 
 macro_rules! kind {
@@ -135,6 +144,9 @@ macro_rules! kind {
     };
     (window) => {
         Kind::Window
+    };
+    (reducing) => {
+        Kind::Reducing
     };
 }
 
@@ -160,6 +172,12 @@ macro_rules! call {
             }
             _ => return Err(OperandError::Count),
         }
+    }};
+    (reducing $function:ident($params:ident, $mode:ident, $operands:ident)($x:ty, $y:ty;)) => {{
+        let ([x, y], Mode::Row { rings, row }) = ($operands, $mode) else {
+            return Err(OperandError::Count);
+        };
+        $function($params, Row { x: x.read::<$x>()?, y: y.write::<$y>()?, rings, row });
     }};
     (accumulating $function:ident($params:ident, $mode:ident, $operands:ident)
         ($x:ty, $y:ty; $($rest:ident: $ty:ty),*)) => {{
@@ -264,6 +282,8 @@ macro_rules! kernels {
 kernels! {
     elementwise AddF32 => add_f32(x: f32, y: f32, b: f32);
     elementwise AddI8 => add_i8(x: i8, y: i8, b: i8);
+    plain AverageF32 => average_f32(x: f32, y: f32);
+    plain AverageI8 => average_i8(x: i32, y: i8);
     window AveragePool2dF32 => average_pool2d_f32(x: f32, y: f32);
     window AveragePool2dI8 => average_pool2d_i8(x: i8, y: i8);
     elementwise ClampF32 => clamp_f32(x: f32, y: f32);
@@ -289,11 +309,14 @@ kernels! {
     window MaxPool2dI8 => max_pool2d_i8(x: i8, y: i8);
     plain MeanF32 => mean_f32(x: f32, y: f32);
     plain MeanI8 => mean_i8(x: i8, y: i8);
+    plain MeanOfSumsI8 => mean_of_sums_i8(x: i32, y: i8);
     plain PadF32 => pad_f32(x: f32, y: f32);
     plain PadI8 => pad_i8(x: i8, y: i8);
     plain QuantizeF32I8 => quantize_f32_i8(x: f32, y: i8);
     elementwise SoftmaxF32 => softmax_f32(x: f32, y: f32);
     elementwise SoftmaxI8 => softmax_i8(x: i8, y: i8);
+    reducing SumRowsF32 => sum_rows_f32(x: f32, y: f32);
+    reducing SumRowsI8 => sum_rows_i8(x: i8, y: i32);
 }
 
 kernel_params! {

@@ -1,10 +1,9 @@
 //! `average_pool2d` and `max_pool2d`: the mean and the largest of a window's cells,
 //! for each channel.
 
-use core::num::NonZeroU32;
-
 use super::dot::VECTORS;
 use super::images::{Image, Images};
+use super::sum_rows::rounded_quotient;
 use super::window::Taps;
 use super::{RangeF32, RangeI8, Window2d, kernel_params};
 use crate::Params;
@@ -191,15 +190,11 @@ pub fn average_pool2d_i8(params: &impl Params<AveragePool2dI8>, images: impl Ima
         let [rows, columns] = taps;
         let outside = cells.wrapping_sub((rows.count * columns.count) as u32) as i32;
         let init = outside.wrapping_mul(p.zero_point);
-        let (divisor, half) = (NonZeroU32::new(cells).unwrap_or(NonZeroU32::MIN), cells / 2);
         Patch::new(&p.window, taps, x, p.channels).fold(
             y,
             init,
             |sum, x| sum.wrapping_add(i32::from(x)),
-            |sum| {
-                let mean = (sum.unsigned_abs().wrapping_add(half) / divisor) as i32;
-                p.range.limit(if sum < 0 { mean.wrapping_neg() } else { mean })
-            },
+            |sum| p.range.limit(rounded_quotient(sum, cells)),
         );
     });
 }
