@@ -88,6 +88,7 @@ impl Runner<'_> {
         code.block(format!("impl {} {{", self.name()), "}", |code| {
             self.constants(code);
             self.constructors(code);
+            self.fill_workspace(code);
             if let (Some(pushed), [input]) = (self.model.compiled.program.pushed, &self.ports.inputs[..]) {
                 self.push_rows(code, steps, input, pushed);
             } else if self.ports.input_place == InputPlacement::Workspace && !self.ports.inputs.is_empty() {
@@ -171,6 +172,17 @@ impl Runner<'_> {
                 &format!("::aot_rt::Singleton::new({name}::new())"),
             );
             code.line("RUNNER.take()");
+        });
+    }
+
+    fn fill_workspace(&self, code: &mut Code) {
+        code.blank();
+        code.doc(
+            "Fills the workspace with `byte`: for tests, since no result depends on what it\n\
+             held, and to find out later what a run has used.",
+        );
+        code.block("pub fn fill_workspace(&mut self, byte: u8) {", "}", |code| {
+            code.line("self.workspace.fill(byte);");
         });
     }
 
