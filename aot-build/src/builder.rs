@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::codegen::{self, snake_case};
 use crate::config::{InputPlacement, Memory, Optimize, Placement, Rounding};
 use crate::error::{Error, Problem};
+use crate::plan::Planner;
 use crate::{Config, Model, compile_file};
 
 /// Compiles a model in a build script.
@@ -92,6 +93,11 @@ impl Builder {
     /// How much time may be given for less RAM.
     pub fn memory(self, memory: Memory) -> Self {
         self.change(move |config| config.memory = memory)
+    }
+
+    /// How places in the workspace are chosen.
+    pub fn planner(self, planner: Planner) -> Self {
+        self.change(move |config| config.planner = planner)
     }
 
     /// Most bytes of RAM that the workspace may take.

@@ -59,7 +59,7 @@ fn streamed(mut program: Program, goal: Goal, config: &Config) -> Result<Compile
         let message = format!("the input cannot be pushed row by row: step `{step}` needs all of it");
         vec![Problem::new(message).at(Location::Key("inputs".into()))]
     })?;
-    plan(program)
+    plan(program, config.planner)
 }
 
 /// The buffer of the input that is pushed.
@@ -73,7 +73,7 @@ fn pushed_input(program: &Program) -> Result<BufferId, Vec<Problem>> {
     }
 }
 
-fn plan(program: Program) -> Result<Compiled, Vec<Problem>> {
+pub(crate) fn plan(program: Program, planner: plan::Planner) -> Result<Compiled, Vec<Problem>> {
     let mut problem = plan::Problem::new();
     let lifetimes = program.lifetimes();
     let places: Vec<Option<plan::BufferId>> = program
@@ -91,7 +91,7 @@ fn plan(program: Program) -> Result<Compiled, Vec<Problem>> {
             problem.set_gap(y, x, gap);
         }
     }
-    let plan = plan::plan(&problem, plan::Planner::Optimal, &plan::Limits::default())
+    let plan = plan::plan(&problem, planner, &plan::Limits::default())
         .map_err(|error| vec![Problem::new(format!("the workspace cannot be planned: {error}"))])?;
     let offsets = places.iter().map(|place| place.map_or(0, |id| plan.offset(id))).collect();
     Ok(Compiled {

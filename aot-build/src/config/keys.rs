@@ -78,6 +78,16 @@ impl Config {
             set: |config, value| choice(value).map(|value| config.memory = value),
         },
         Key {
+            name: "planner",
+            values: r#"one of "none", "storage_tokens", "greedy_by_size", "greedy_by_conflicts", "hill_climb", "optimal""#,
+            default: r#""optimal""#,
+            meaning: "how places in the workspace are chosen; all but the default are for comparison",
+            set: |config, value| {
+                config.planner = choice::<String>(value)?.parse().ok()?;
+                Some(())
+            },
+        },
+        Key {
             name: "ram_limit",
             values: "a number of bytes",
             default: "no limit",
@@ -199,7 +209,7 @@ mod tests {
         assert_eq!(
             problem.to_string(),
             "`ram_limits` is no configuration key\n  = help: did you mean `ram_limit`? the keys are `name`, \
-             `optimize`, `rounding`, `inputs`, `outputs`, `memory`, `ram_limit`, `flash_limit`"
+             `optimize`, `rounding`, `inputs`, `outputs`, `memory`, `planner`, `ram_limit`, `flash_limit`"
         );
         let problem = Config::default().set("colour", 1.into()).unwrap_err();
         assert!(problem.help.unwrap().starts_with("the keys are"));

@@ -13,6 +13,8 @@ pub use toml::Value;
 
 use serde::{Deserialize, Serialize};
 
+use crate::plan::Planner;
+
 /// What the code is optimised for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -85,6 +87,8 @@ pub struct Config {
     pub outputs: Placement,
     /// How much time may be given for less RAM.
     pub memory: Memory,
+    /// How places in the workspace are chosen.
+    pub planner: Planner,
     /// Most bytes of RAM that the workspace may take.
     pub ram_limit: Option<usize>,
     /// Most bytes of flash that the constants may take.

@@ -55,6 +55,10 @@ fn fusion(program: &Program, dependencies: &Dependencies, add: usize, [t, s]: [u
     }
     let conv2d = program.only_maker(t_view, add)?;
     let step = &program.steps[conv2d];
+    // Its window must not move over what it writes.
+    if step.buffers().any(|(view, _)| view.buffer == s_view.buffer) {
+        return None;
+    }
     let kernel = match (step.kernel, sum.kernel) {
         (Kernel::Conv2dF32(conv2d), Kernel::AddF32(sum)) => {
             Kernel::Conv2dAddF32(Conv2dAddF32 { conv2d, range: sum.range })
@@ -87,5 +91,59 @@ impl Program {
         let writes = matches!(self.steps[maker].operands.get(1), Some(Operand::Buffer(y)) if *y == view);
         let only = next == reader && users.next().is_none() && self.reads_once(reader, view.buffer);
         (writes && only && !self.inputs.iter().chain(&self.outputs).any(is_port)).then_some(maker)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Config;
+    use crate::graph::sketch::{Sketch, i8_type};
+    use crate::graph::{Data, TensorId};
+    use crate::ops::{Add, Conv2d};
+    use crate::program::lower;
+
+    /// Kernels of `s = conv(x); t = conv(s); y = t + s`, with more outputs.
+    fn kernels(swap: bool, outputs: impl Fn([TensorId; 3]) -> Vec<TensorId>) -> Vec<&'static str> {
+        let ty = || i8_type([1, 2, 2, 1], 0.1, 3);
+        let mut sketch = Sketch::new();
+        let x = sketch.input("x", ty());
+        let weights = sketch.constant("w", i8_type([1, 1, 1, 1], 0.5, 0), Data::from_i8s(&[2]));
+        let s = sketch.typed("s", Conv2d::default(), &[x, weights], ty());
+        let t = sketch.typed("t", Conv2d::default(), &[s, weights], ty());
+        let u = sketch.typed("u", Conv2d::default(), &[t, weights], ty());
+        let operands = if swap { [s, u] } else { [u, s] };
+        let y = sketch.typed("y", Add::default(), &operands, ty());
+        let graph = sketch.finish(&outputs([y, s, u]));
+        let mut program = lower(&graph, &Config::default()).unwrap();
+        fuse_add(&mut program);
+        program.steps.iter().map(|step| step.kernel.name()).collect()
+    }
+
+    #[test]
+    fn a_residual_connection_is_fused() {
+        for swap in [false, true] {
+            assert_eq!(kernels(swap, |[y, _, _]| vec![y]), ["conv2d_i8", "conv2d_i8", "conv2d_add_i8"]);
+        }
+    }
+
+    #[test]
+    fn a_tensor_that_is_needed_later_is_not_added_to() {
+        let apart = ["conv2d_i8", "conv2d_i8", "conv2d_i8", "add_i8"];
+        assert_eq!(kernels(false, |[y, s, _]| vec![y, s]), apart);
+        assert_eq!(kernels(false, |[y, _, u]| vec![y, u]), apart);
+    }
+
+    #[test]
+    fn a_convolution_of_what_it_is_added_to_stays() {
+        let ty = || i8_type([1, 2, 2, 1], 0.1, 3);
+        let mut sketch = Sketch::new();
+        let x = sketch.input("x", ty());
+        let weights = sketch.constant("w", i8_type([1, 1, 1, 1], 0.5, 0), Data::from_i8s(&[2]));
+        let t = sketch.typed("t", Conv2d::default(), &[x, weights], ty());
+        let y = sketch.typed("y", Add::default(), &[t, x], ty());
+        let mut program = lower(&sketch.finish(&[y]), &Config::default()).unwrap();
+        fuse_add(&mut program);
+        assert_eq!(program.steps.len(), 2);
     }
 }

@@ -23,16 +23,20 @@ struct Part {
     is_run: bool,
 }
 
-/// The runs that reach the goal.
+/// How the steps are cut.
+pub(super) struct Cut {
+    /// The parts that become runs.
+    pub(super) runs: Vec<Range<usize>>,
+    /// Most bytes that are alive at once.
+    pub(super) bytes: usize,
+}
+
+/// The cut that reaches the goal.
 ///
 /// # Errors
 ///
 /// The name of the first step that reads the pushed input, when it needs all of it.
-pub(super) fn choose(
-    program: &Program,
-    goal: Goal,
-    pushed: Option<BufferId>,
-) -> Result<Vec<Range<usize>>, String> {
+pub(super) fn choose(program: &Program, goal: Goal, pushed: Option<BufferId>) -> Result<Cut, String> {
     let parts = parts(program, goal, pushed);
     if let Some(pushed) = pushed
         && cut(&parts, program.steps.len(), usize::MAX).is_none()
@@ -46,7 +50,8 @@ pub(super) fn choose(
         Goal::Within(bytes) => bytes.max(least(&parts, program.steps.len())),
     };
     let parts = cut(&parts, program.steps.len(), limit).unwrap_or_default();
-    Ok(parts.into_iter().filter(|part| part.is_run).map(|part| part.steps).collect())
+    let bytes = parts.iter().map(|part| part.bytes).max().unwrap_or(0);
+    Ok(Cut { runs: parts.into_iter().filter(|part| part.is_run).map(|part| part.steps).collect(), bytes })
 }
 
 /// All parts that the steps can be cut into, by their last step.

@@ -1,4 +1,4 @@
-//! Splits means over whole images into sums that grow row by row, and what is made of
+//! Divides means over whole images into sums that grow row by row, and what is made of
 //! them, so that a run can end with them.
 
 use aot_rt::DType;
@@ -6,22 +6,18 @@ use aot_rt::kernels::{
     AverageF32, AverageI8, Kernel, MeanOfSumsI8, RangeF32, Reduction, SumRowsF32, SumRowsI8, Window2d,
 };
 
-use super::Goal;
 use crate::program::{Buffer, BufferId, Operand, Program, Step, Storage, View};
 
-/// Splits every such step, unless rows are only pushed.
-pub(super) fn split(program: &mut Program, goal: Goal) {
-    if goal == Goal::Pushed {
-        return;
-    }
-    let mut steps = Vec::with_capacity(program.steps.len());
-    for step in std::mem::take(&mut program.steps) {
-        match halves(&step, &mut program.buffers) {
-            Some(halves) => steps.extend(halves),
-            None => steps.push(step),
+/// The program with every such step divided, if there is one.
+pub(super) fn divided(program: &Program) -> Option<Program> {
+    let mut divided = Program { steps: Vec::new(), ..program.clone() };
+    for step in &program.steps {
+        match halves(step, &mut divided.buffers) {
+            Some(halves) => divided.steps.extend(halves),
+            None => divided.steps.push(step.clone()),
         }
     }
-    program.steps = steps;
+    (divided.steps.len() > program.steps.len()).then_some(divided)
 }
 
 /// Rows, columns and channels of an image that is reduced to one cell.

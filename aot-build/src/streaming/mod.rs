@@ -45,9 +45,17 @@ pub(crate) enum Goal {
 /// When the input that is to be pushed is not read row by row: the name of the step that
 /// needs all of it.
 pub(crate) fn stream(program: &mut Program, goal: Goal, pushed: Option<BufferId>) -> Result<(), String> {
-    global_pools::split(program, goal);
     let pushed_rows = pushed.map(|id| program.buffer(id).bytes);
-    for range in cuts::choose(program, goal, pushed)? {
+    let mut cut = cuts::choose(program, goal, pushed)?;
+    // A mean that is divided takes room for its sums: only where that pays.
+    if goal != Goal::Pushed
+        && let Some(divided) = global_pools::divided(program)
+        && let Ok(other) = cuts::choose(&divided, goal, pushed)
+        && other.bytes < cut.bytes
+    {
+        (*program, cut) = (divided, other);
+    }
+    for range in cut.runs {
         let candidate = Candidate::new(program, range.clone(), pushed);
         let Some(measured) = candidate.and_then(|candidate| candidate.measure(program)) else { continue };
         program.runs.push(measured.run);

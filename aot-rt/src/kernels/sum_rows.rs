@@ -140,3 +140,85 @@ pub(super) fn rounded_quotient(sum: i32, count: u32) -> i32 {
     let mean = (sum.unsigned_abs().wrapping_add(count / 2) / divisor) as i32;
     if sum < 0 { mean.wrapping_neg() } else { mean }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::tests::Random;
+    use crate::kernels::{
+        Apart, AveragePool2dF32, AveragePool2dI8, MeanI8, Reduction, Window2d, average_pool2d_f32,
+        average_pool2d_i8, mean_i8,
+    };
+
+    const WINDOW: Window2d = Window2d {
+        batch: 1,
+        input: [7, 5],
+        output: [1, 1],
+        kernel: [7, 5],
+        stride: [1, 1],
+        dilation: [1, 1],
+        padding: [0, 0],
+    };
+    const CHANNELS: usize = 11;
+
+    #[test]
+    fn sums_of_rows_make_the_mean_of_the_image_i8() {
+        let mut random = Random(17);
+        let x = random.array::<{ 35 * CHANNELS }>();
+        let mut sums = [9; CHANNELS];
+        for (row, x) in x.chunks(5 * CHANNELS).enumerate() {
+            let params = SumRowsI8 { rows: 7, columns: 5, channels: CHANNELS };
+            sum_rows_i8(&params, Row { x, y: &mut sums, rings: [1, 1], row });
+        }
+        let range = RangeI8 { min: -5, max: 100 };
+        let params = AveragePool2dI8 {
+            window: WINDOW,
+            channels: CHANNELS,
+            count_padding: false,
+            padding_after: [0, 0],
+            zero_point: 0,
+            range,
+        };
+        let (mut y, mut expect) = ([0; CHANNELS], [0; CHANNELS]);
+        average_pool2d_i8(&params, Apart { x: &x, y: &mut expect });
+        average_i8(&AverageI8 { len: CHANNELS, count: 35, range }, &sums, &mut y);
+        assert_eq!(y, expect);
+
+        let output = OutputI8 { zero_point: 3, min: -128, max: 127, single_rounding: false };
+        let factor = Multiplier::from_real(0.9 / 35.0).unwrap();
+        let reduction = Reduction {
+            kept: [1, 1, CHANNELS],
+            kept_strides: [0, 0, 1],
+            reduced: [1, 1, 35],
+            reduced_strides: [0, 0, CHANNELS],
+        };
+        let (multiplier, shift) = (factor.multiplier, factor.shift);
+        mean_i8(&MeanI8 { reduction, input_zero_point: -7, multiplier, shift, output }, &x, &mut expect);
+        let params = MeanOfSumsI8 { len: CHANNELS, zero: -7 * 35, multiplier, shift, output };
+        mean_of_sums_i8(&params, &sums, &mut y);
+        assert_eq!(y, expect);
+    }
+
+    #[test]
+    fn sums_of_rows_make_the_mean_of_the_image_f32() {
+        let mut random = Random(19);
+        let x: [f32; 35 * CHANNELS] = core::array::from_fn(|_| random.below(1000) as f32 / 7.0);
+        let mut sums = [f32::NAN; CHANNELS];
+        for (row, x) in x.chunks(5 * CHANNELS).enumerate() {
+            let params = SumRowsF32 { rows: 7, columns: 5, channels: CHANNELS };
+            sum_rows_f32(&params, Row { x, y: &mut sums, rings: [1, 1], row });
+        }
+        let range = RangeF32 { min: 0.0, max: 70.0 };
+        let params = AveragePool2dF32 {
+            window: WINDOW,
+            channels: CHANNELS,
+            count_padding: false,
+            padding_after: [0, 0],
+            range,
+        };
+        let (mut y, mut expect) = ([0.0; CHANNELS], [0.0; CHANNELS]);
+        average_pool2d_f32(&params, Apart { x: &x, y: &mut expect });
+        average_f32(&AverageF32 { len: CHANNELS, count: 35, range }, &sums, &mut y);
+        assert_eq!(y, expect);
+    }
+}
