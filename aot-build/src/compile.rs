@@ -3,7 +3,7 @@
 use crate::error::Problem;
 use crate::graph::Graph;
 use crate::program::{Program, Storage, lower};
-use crate::{Config, limits, passes, plan};
+use crate::{Config, limits, passes, plan, schedule};
 
 /// A program with its memory plan: what every back end starts from.
 #[derive(Clone, Debug)]
@@ -32,10 +32,15 @@ pub fn compile(mut graph: Graph, config: &Config) -> Result<Compiled, Vec<Proble
     if problems.is_empty() { Ok(compiled) } else { Err(problems) }
 }
 
-/// Lowers and plans `graph` without any pass.
+/// Lowers, orders and plans `graph` without any pass.
 pub(crate) fn compile_as_is(graph: &Graph, config: &Config) -> Result<Compiled, Vec<Problem>> {
-    let program = lower(graph, config)?;
-    plan(program)
+    let as_given = plan(lower(graph, config)?)?;
+    let Some(program) = schedule::reorder(&as_given.program, |_| Vec::new()) else {
+        return Ok(as_given);
+    };
+    let reordered = plan(program)?;
+    // Less is alive at its peak; whether offsets can make use of it, the plans say.
+    Ok(if reordered.arena_bytes < as_given.arena_bytes { reordered } else { as_given })
 }
 
 fn plan(program: Program) -> Result<Compiled, Vec<Problem>> {
