@@ -3,6 +3,7 @@
 use crate::error::Problem;
 use crate::graph::Graph;
 use crate::program::{Program, Storage, lower};
+use crate::report::Figure;
 use crate::{Config, limits, passes, plan, schedule};
 
 /// A program with its memory plan: what every back end starts from.
@@ -18,6 +19,8 @@ pub struct Compiled {
     pub lower_bound: usize,
     /// Whether no smaller plan exists for this order of steps.
     pub proved: bool,
+    /// Bytes of RAM as technique after technique is used.
+    pub figures: Vec<Figure>,
 }
 
 /// Optimises, lowers and plans `graph`.
@@ -28,13 +31,21 @@ pub struct Compiled {
 pub fn compile(mut graph: Graph, config: &Config) -> Result<Compiled, Vec<Problem>> {
     passes::run(&mut graph, config);
     let compiled = compile_as_is(&graph, config)?;
-    let problems = limits::check(&compiled, config);
+    let problems = limits::check(&graph, &compiled, config);
     if problems.is_empty() { Ok(compiled) } else { Err(problems) }
 }
 
 /// Lowers, orders and plans `graph` without any pass.
 pub(crate) fn compile_as_is(graph: &Graph, config: &Config) -> Result<Compiled, Vec<Problem>> {
     let as_given = plan(lower(graph, config)?)?;
+    let mut figures = Figure::without_order(&as_given.program);
+    let compiled = in_best_order(as_given)?;
+    figures.extend(Figure::with_order(&compiled));
+    Ok(Compiled { figures, ..compiled })
+}
+
+/// The same steps in the order that needs the smallest workspace.
+fn in_best_order(as_given: Compiled) -> Result<Compiled, Vec<Problem>> {
     let Some(program) = schedule::reorder(&as_given.program, |_| Vec::new()) else {
         return Ok(as_given);
     };
@@ -65,5 +76,6 @@ fn plan(program: Program) -> Result<Compiled, Vec<Problem>> {
         arena_bytes: plan.size(),
         lower_bound: plan.lower_bound(),
         proved: plan.proved(),
+        figures: Vec::new(),
     })
 }
