@@ -9,6 +9,7 @@ use crate::codegen::{self, snake_case};
 use crate::config::{InputPlacement, Memory, Optimize, Placement, Rounding};
 use crate::error::{Error, Problem};
 use crate::plan::Planner;
+use crate::report::{MemoryReport, memory_html};
 use crate::{Config, Model, compile_file};
 
 /// Compiles a model in a build script.
@@ -33,6 +34,7 @@ pub struct Builder {
     out_dir: Option<PathBuf>,
     visibility: String,
     attributes: Vec<String>,
+    memory_map: bool,
     /// What the methods here change in the configuration read.
     changes: Vec<Change>,
 }
@@ -48,6 +50,8 @@ pub struct Built {
     pub rust: PathBuf,
     /// The constants, unless there are none.
     pub constants: Option<PathBuf>,
+    /// The memory map, where it was asked for.
+    pub memory_map: Option<PathBuf>,
 }
 
 impl Builder {
@@ -59,6 +63,7 @@ impl Builder {
             out_dir: None,
             visibility: "pub".into(),
             attributes: Vec::new(),
+            memory_map: false,
             changes: Vec::new(),
         }
     }
@@ -133,6 +138,12 @@ impl Builder {
         self
     }
 
+    /// Writes a page beside the Rust file, with the extension `html`, that shows which
+    /// tensor lies where in the workspace, from which step to which.
+    pub fn memory_map(self) -> Self {
+        Self { memory_map: true, ..self }
+    }
+
     fn change(mut self, change: impl Fn(&mut Config) + 'static) -> Self {
         self.changes.push(Box::new(change));
         self
@@ -165,14 +176,20 @@ impl Builder {
 
         let name = config.name.as_deref().map_or(stem, snake_case);
         let generated = codegen::generate(&model, &self.attributes);
-        let [rust, binary] = ["rs", "bin"].map(|extension| folder.join(format!("{name}.{extension}")));
+        let [rust, binary, page] =
+            ["rs", "bin", "html"].map(|extension| folder.join(format!("{name}.{extension}")));
         let include = format!("include_bytes!({:?})", format!("{name}.bin"));
         write(&rust, generated.file(&self.visibility, &include).as_bytes()).map_err(problem)?;
         let constants = (!generated.constants.is_empty()).then_some(binary);
         if let Some(file) = &constants {
             write(file, &generated.constants).map_err(problem)?;
         }
-        Ok(Built { model, rust, constants })
+        let memory_map = self.memory_map.then_some(page);
+        if let Some(file) = &memory_map {
+            let report = MemoryReport::new(&model.compiled);
+            write(file, memory_html(&model.source.file, &report).as_bytes()).map_err(problem)?;
+        }
+        Ok(Built { model, rust, constants, memory_map })
     }
 
     fn load_config(&self, root: &Path, stem: &str) -> Result<Config, Error> {
@@ -230,6 +247,7 @@ mod tests {
         let built = Builder::new(DIGITS).out_dir(&folder).compile().unwrap();
         assert_eq!(built.rust, folder.join("digits.rs"));
         assert_eq!(built.constants, Some(folder.join("digits.bin")));
+        assert_eq!(built.memory_map, None);
         let text = fs::read_to_string(&built.rust).unwrap();
         assert!(
             text.contains("include_bytes!(\"digits.bin\")") && text.contains("pub use aot_digits::Digits")
@@ -245,6 +263,16 @@ mod tests {
         assert_eq!(named.rust, folder.join("hand_writing.rs"));
         let text = fs::read_to_string(&named.rust).unwrap();
         assert!(text.contains("\nuse aot_hand_writing::HandWriting;") && text.contains("    /// Mine.\n"));
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn the_memory_map_lies_beside_the_code() {
+        let folder = folder("memory_map");
+        let built = Builder::new(DIGITS).out_dir(&folder).memory_map().compile().unwrap();
+        assert_eq!(built.memory_map, Some(folder.join("digits.html")));
+        let page = fs::read_to_string(folder.join("digits.html")).unwrap();
+        assert!(page.contains("<title>Memory of digits.tflite</title>"), "{page}");
         fs::remove_dir_all(folder).unwrap();
     }
 

@@ -3,9 +3,10 @@
 use crate::config::{InputPlacement, Memory};
 use crate::error::{Location, Problem};
 use crate::graph::Graph;
-use crate::program::{BufferId, Program, Storage, fuse_add, gaps, in_place, lower};
+use crate::program::{BufferId, Program, Storage, fuse_add, gaps, in_place, lower, overlap};
+use crate::report::Figure;
 use crate::streaming::{self, Goal};
-use crate::{Config, limits, passes, plan};
+use crate::{Config, limits, passes, plan, schedule};
 
 /// A program with its memory plan: what every back end starts from.
 #[derive(Clone, Debug)]
@@ -20,6 +21,8 @@ pub struct Compiled {
     pub lower_bound: usize,
     /// Whether no smaller plan exists for this order of steps.
     pub proved: bool,
+    /// Bytes of RAM as technique after technique is used.
+    pub figures: Vec<Figure>,
 }
 
 /// Optimises, lowers and plans `graph`.
@@ -30,25 +33,47 @@ pub struct Compiled {
 pub fn compile(mut graph: Graph, config: &Config) -> Result<Compiled, Vec<Problem>> {
     passes::run(&mut graph, config);
     let compiled = compile_as_is(&graph, config)?;
-    let problems = limits::check(&compiled, config);
+    let problems = limits::check(&graph, &compiled, config);
     if problems.is_empty() { Ok(compiled) } else { Err(problems) }
 }
 
-/// Lowers and plans `graph` without any pass.
+/// Lowers, orders and plans `graph` without any pass.
 pub(crate) fn compile_as_is(graph: &Graph, config: &Config) -> Result<Compiled, Vec<Problem>> {
     let mut program = lower(graph, config)?;
+    let mut figures = Figure::of_lowered(&program);
     fuse_add(&mut program);
     in_place(&mut program);
     program.remove_unused_buffers();
+    figures.extend(Figure::of_buffers(&program));
+    let compiled = in_best_order(program, config)?;
+    figures.extend(Figure::of_compiled(&compiled));
+    Ok(Compiled { figures, ..compiled })
+}
+
+/// The program in the order that needs the smallest workspace; row by row as far as the
+/// configuration asks for.
+fn in_best_order(program: Program, config: &Config) -> Result<Compiled, Vec<Problem>> {
+    let reordered = schedule::reorder(&program, |step| overlap(&program, step).into_iter().collect());
+    let orders: Vec<Program> = std::iter::once(program).chain(reordered).collect();
+    let best = |goal: Goal| -> Result<Compiled, Vec<Problem>> {
+        let mut best: Option<Compiled> = None;
+        for order in &orders {
+            let compiled = streamed(order.clone(), goal, config)?;
+            // Less is alive at the peak; whether offsets can make use of it, the plans say.
+            if best.as_ref().is_none_or(|best| compiled.arena_bytes < best.arena_bytes) {
+                best = Some(compiled);
+            }
+        }
+        Ok(best.expect("there is the given order"))
+    };
     if config.memory == Memory::Min {
-        return streamed(program, Goal::Least, config);
+        return best(Goal::Least);
     }
-    let Some(limit) = config.ram_limit else { return streamed(program, Goal::Pushed, config) };
-    let compiled = streamed(program.clone(), Goal::Pushed, config)?;
-    if compiled.arena_bytes <= limit {
+    let compiled = best(Goal::Pushed)?;
+    let Some(limit) = config.ram_limit.filter(|limit| compiled.arena_bytes > *limit) else {
         return Ok(compiled);
-    }
-    let smaller = streamed(program, Goal::Within(limit), config)?;
+    };
+    let smaller = best(Goal::Within(limit))?;
     Ok(if smaller.arena_bytes < compiled.arena_bytes { smaller } else { compiled })
 }
 
@@ -100,5 +125,6 @@ pub(crate) fn plan(program: Program, planner: plan::Planner) -> Result<Compiled,
         arena_bytes: plan.size(),
         lower_bound: plan.lower_bound(),
         proved: plan.proved(),
+        figures: Vec::new(),
     })
 }

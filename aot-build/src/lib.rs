@@ -17,6 +17,7 @@ pub mod passes;
 pub mod plan;
 pub mod program;
 pub mod report;
+pub mod schedule;
 mod streaming;
 #[cfg(feature = "json")]
 pub mod weights;

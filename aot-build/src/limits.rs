@@ -1,20 +1,28 @@
 //! Whether a program fits the memory that the user allows, and what to look at when
 //! it does not.
 
-use crate::config::{InputPlacement, Placement};
+use crate::compile::compile_as_is;
 use crate::error::{Location, Problem, spaced};
-use crate::program::{Lifetime, Operand, Program, Storage};
-use crate::report::label;
+use crate::graph::Graph;
+use crate::program::{Operand, Program, Storage};
+use crate::report::{MemoryReport, label};
 use crate::{Compiled, Config};
 
 /// Most tensors or steps that a message lists.
 const LISTED: usize = 8;
 
-/// Problems with the limits of `config`.
-pub(crate) fn check(compiled: &Compiled, config: &Config) -> Vec<Problem> {
+/// Settings that may bring the workspace down.
+const REMEDIES: [(&str, &str); 4] =
+    [("memory", "min"), ("inputs", "rows"), ("inputs", "caller"), ("outputs", "caller")];
+
+/// Those that may bring it down most, together.
+const TOGETHER: [(&str, &str); 3] = [("memory", "min"), ("inputs", "caller"), ("outputs", "caller")];
+
+/// Problems with the limits of `config`; `graph` is what was compiled.
+pub(crate) fn check(graph: &Graph, compiled: &Compiled, config: &Config) -> Vec<Problem> {
     let mut problems = Vec::new();
     if let Some(limit) = config.ram_limit.filter(|limit| compiled.arena_bytes > *limit) {
-        problems.push(ram(compiled, config, limit));
+        problems.push(ram(graph, compiled, config, limit));
     }
     let constants = compiled.program.constants.bytes().len();
     if let Some(limit) = config.flash_limit.filter(|limit| constants > *limit) {
@@ -30,56 +38,51 @@ fn exceeded(key: &str, bytes: usize, what: &str, limit: usize) -> Problem {
         .at(Location::Key(key.into()))
 }
 
-fn ram(compiled: &Compiled, config: &Config, limit: usize) -> Problem {
-    let program = &compiled.program;
-    let problem = exceeded("ram_limit", compiled.arena_bytes, "RAM", limit);
-    let lifetimes = program.lifetimes();
-    let Some(peak) = (0..program.steps.len()).max_by_key(|&step| {
-        // The first of several equal ones.
-        (alive(program, &lifetimes, step).map(|buffer| buffer.1).sum::<usize>(), std::cmp::Reverse(step))
-    }) else {
-        return problem;
-    };
-    let tensors: Vec<_> = alive(program, &lifetimes, peak).collect();
-    let help = ports_at_peak(program, config, &lifetimes, peak);
-    let item = format!("at step {peak} `{}` are alive: {}", program.steps[peak].name, list(tensors));
-    let problem = problem.items(vec![item]);
-    match help {
+fn ram(graph: &Graph, compiled: &Compiled, config: &Config, limit: usize) -> Problem {
+    let report = MemoryReport::new(compiled);
+    let tensors = report.peak.tensors.iter().map(|tensor| (tensor.name.as_str(), tensor.bytes)).collect();
+    let item = format!("{} are alive: {}", report.time_of_peak(), list(tensors));
+    let problem = exceeded("ram_limit", compiled.arena_bytes, "RAM", limit).items(vec![item]);
+    match remedies(graph, compiled, config) {
         Some(help) => problem.help(help),
         None => problem,
     }
 }
 
-/// Names and sizes of what is in the workspace during a step.
-fn alive<'p>(
-    program: &'p Program,
-    lifetimes: &'p [Lifetime],
-    step: usize,
-) -> impl Iterator<Item = (&'p str, usize)> {
-    program
-        .buffers
-        .iter()
-        .zip(lifetimes)
-        .filter(move |(buffer, lifetime)| {
-            buffer.storage == Storage::Workspace && (lifetime.start..lifetime.end).contains(&step)
-        })
-        .map(|(buffer, _)| (buffer.name.as_str(), buffer.bytes))
+/// What other settings bring, found by compiling with them: each alone, and all together
+/// where that is better.
+fn remedies(graph: &Graph, compiled: &Compiled, config: &Config) -> Option<String> {
+    let try_settings = |settings: &[(&str, &str)]| {
+        let mut config = config.clone();
+        for (key, value) in settings {
+            config.set(key, (*value).into()).ok()?;
+        }
+        compile_as_is(graph, &config).ok()
+    };
+    let mut best = compiled.arena_bytes;
+    let mut help = Vec::new();
+    for (key, value) in REMEDIES {
+        let tried = try_settings(&[(key, value)]);
+        if let Some(tried) = tried.filter(|tried| tried.arena_bytes < compiled.arena_bytes) {
+            best = best.min(tried.arena_bytes);
+            help.push(format!("`{key} = \"{value}\"` brings it to {}", needs(&tried)));
+        }
+    }
+    if let Some(tried) = try_settings(&TOGETHER).filter(|tried| tried.arena_bytes < best) {
+        let settings = TOGETHER.map(|(key, value)| format!("`{key} = \"{value}\"`"));
+        help.push(format!("{} together bring it to {}", settings.join(", "), needs(&tried)));
+    }
+    (!help.is_empty()).then(|| help.join("; "))
 }
 
-/// What the caller could take over, when it is alive at the peak.
-fn ports_at_peak(program: &Program, config: &Config, lifetimes: &[Lifetime], peak: usize) -> Option<String> {
-    let groups = [
-        ("inputs", config.inputs == InputPlacement::Workspace, &program.inputs),
-        ("outputs", config.outputs == Placement::Workspace, &program.outputs),
-    ];
-    let help = groups.iter().filter(|(_, in_workspace, _)| *in_workspace).filter_map(|(key, _, ports)| {
-        let buffers = ports.iter().map(|port| port.view.buffer.index());
-        let at_peak = buffers.filter(|&i| (lifetimes[i].start..lifetimes[i].end).contains(&peak));
-        let bytes: usize = at_peak.map(|i| program.buffers[i].bytes).sum();
-        (bytes > 0).then(|| format!("`{key} = \"caller\"` leaves {} bytes to the caller", spaced(bytes)))
-    });
-    let help: Vec<_> = help.collect();
-    (!help.is_empty()).then(|| help.join("; "))
+/// `16 (the caller holds 12)`.
+fn needs(compiled: &Compiled) -> String {
+    let callers = compiled.program.buffers.iter().filter(|buffer| buffer.storage != Storage::Workspace);
+    let arena = spaced(compiled.arena_bytes);
+    match callers.map(|buffer| buffer.bytes).sum::<usize>() {
+        0 => arena,
+        bytes => format!("{arena} (the caller holds {})", spaced(bytes)),
+    }
 }
 
 fn flash(program: &Program, constants: usize, limit: usize) -> Problem {

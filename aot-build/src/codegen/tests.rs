@@ -147,8 +147,9 @@ fn what_fits_no_limit_is_named() {
         [
             "key `ram_limit`: needs 5 bytes of RAM, the limit is 4 (1 too many)\n  \
              - at step 0 `fully_connected_0` are alive: `input_1` 3, `Identity` 2\n  \
-             = help: `inputs = \"caller\"` leaves 3 bytes to the caller; \
-             `outputs = \"caller\"` leaves 2 bytes to the caller",
+             = help: `inputs = \"caller\"` brings it to 2 (the caller holds 3); \
+             `outputs = \"caller\"` brings it to 3 (the caller holds 2); \
+             `inputs = \"caller\"` and `outputs = \"caller\"` together bring it to 0 (the caller holds 5)",
             "key `flash_limit`: needs 11 bytes of flash for constants, the limit is 10 (1 too many)\n  \
              - most of it is for `fully_connected_0` 11",
         ]

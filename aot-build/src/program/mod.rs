@@ -18,7 +18,7 @@ pub(crate) use fuse_add::fuse_add;
 pub(crate) use in_place::in_place;
 pub use liveness::Lifetime;
 pub use lower::{NodeLowering, lower};
-pub(crate) use overlap::{gaps, overlapped, shared};
+pub(crate) use overlap::{gaps, overlap, overlapped, overlapped_load, shared};
 pub use run::{Layer, Pushed, Run, RunOverlap};
 
 use aot_rt::kernels::Kernel;

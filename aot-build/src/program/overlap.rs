@@ -2,8 +2,9 @@
 
 use aot_rt::kernels::{Kind, Mode};
 
-use super::{BufferId, Lifetime, Operand, Program, Step, View};
+use super::{BufferId, Lifetime, Operand, Program, Step, Storage, View};
 use crate::plan::Gap;
+use crate::schedule;
 
 /// Bytes on the stack for a cell of a result that overlaps its operand: a step with
 /// larger cells keeps its tensors apart.
@@ -18,6 +19,14 @@ pub(crate) fn gaps(program: &Program, lifetimes: &[Lifetime]) -> Vec<([BufferId;
 }
 
 fn gap(program: &Program, lifetimes: &[Lifetime], i: usize, step: &Step) -> Option<([BufferId; 2], Gap)> {
+    let (buffers, gap) = possible_gap(program, step)?;
+    let [x, y] = buffers.map(|id| lifetimes[id.index()]);
+    (x.end == i + 1 && y.start == i).then_some((buffers, gap))
+}
+
+/// The buffers of `x` and `y`, and the gap that `y` and `x` keep where `x` dies with the
+/// step and `y` is new.
+fn possible_gap(program: &Program, step: &Step) -> Option<([BufferId; 2], Gap)> {
     let (Kind::Window, [Operand::Buffer(x), Operand::Buffer(y), ..]) =
         (step.kernel.kind(), &step.operands[..])
     else {
@@ -25,14 +34,42 @@ fn gap(program: &Program, lifetimes: &[Lifetime], i: usize, step: &Step) -> Opti
     };
     let (window, channels) = step.kernel.window()?;
     let is_whole = |view: &View| view.offset == 0 && view.bytes() == program.buffer(view.buffer).bytes;
-    let dies = lifetimes[x.buffer.index()].end == i + 1 && lifetimes[y.buffer.index()].start == i;
-    if !dies || !is_whole(x) || !is_whole(y) || channels[1] * y.dtype.size() > MOST_CELL_BYTES {
+    if !is_whole(x) || !is_whole(y) || channels[1] * y.dtype.size() > MOST_CELL_BYTES {
         return None;
     }
     let distances = window.distances(channels);
     let bytes = |elements: isize| elements as i64 * y.dtype.size() as i64;
     let gap = Gap { below: bytes(distances.forward), above: bytes(distances.backward) };
     Some(([x.buffer, y.buffer], gap))
+}
+
+/// What a step's result may share with its operand, for the search of an order.
+pub(crate) fn overlap(program: &Program, step: &Step) -> Option<schedule::Overlap> {
+    let ([read, written], gap) = possible_gap(program, step)?;
+    let bytes = shared(program.buffer(read).bytes, program.buffer(written).bytes, gap);
+    Some(schedule::Overlap { read, written, bytes })
+}
+
+/// Most bytes of the workspace that are alive at once, less what the best overlap of the
+/// step saves.
+pub(crate) fn overlapped_load(program: &Program) -> usize {
+    let lifetimes = program.lifetimes();
+    let mut load = vec![0_usize; program.steps.len() + 1];
+    for (buffer, lifetime) in program.buffers.iter().zip(&lifetimes) {
+        if buffer.storage == Storage::Workspace {
+            load[lifetime.start..lifetime.end].iter_mut().for_each(|load| *load += buffer.bytes);
+        }
+    }
+    let mut savings = vec![0; load.len()];
+    for (buffers, gap) in gaps(program, &lifetimes) {
+        let [x, y] = buffers.map(|id| program.buffer(id).bytes);
+        let born = lifetimes[buffers[1].index()];
+        let dies = lifetimes[buffers[0].index()];
+        for saving in &mut savings[born.start..dies.end] {
+            *saving = shared(x, y, gap).max(*saving);
+        }
+    }
+    load.iter().zip(savings).map(|(load, saving)| load - saving).max().unwrap_or(0)
 }
 
 /// Bytes that an operand and a result share at most, when the result and the operand

@@ -4,8 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::summary::verdict;
-use super::{columns, label, spaced};
+use super::{Figure, columns, label, spaced};
 use crate::Compiled;
 use crate::program::{Lifetime, Storage};
 
@@ -24,6 +23,8 @@ pub struct MemoryReport {
     pub tensors: Vec<TensorReport>,
     /// Where most bytes are alive.
     pub peak: Peak,
+    /// Bytes of RAM as technique after technique is used.
+    pub figures: Vec<Figure>,
 }
 
 /// A tensor's place.
@@ -103,8 +104,60 @@ impl MemoryReport {
             lower_bound: compiled.lower_bound,
             proved: compiled.proved,
             peak: Peak::find(&tensors, steps.len()),
+            figures: compiled.figures.clone(),
             steps,
             tensors,
+        }
+    }
+
+    /// The table of tensors, its heading first.
+    pub(super) fn rows(&self) -> Vec<[String; 7]> {
+        let heading = ["tensor", "bytes", "from", "to", "pool", "offset", "alias of"].map(str::to_owned);
+        let rows = self.tensors.iter().map(|tensor| {
+            [
+                label(&tensor.name),
+                spaced(tensor.bytes),
+                tensor.first_step.to_string(),
+                self.last_step(tensor),
+                tensor.pool.into(),
+                tensor.offset.map_or(String::new(), spaced),
+                tensor.alias_of.as_deref().map_or(String::new(), label),
+            ]
+        });
+        std::iter::once(heading).chain(rows).collect()
+    }
+
+    /// The last step that uses the tensor, or `end`.
+    pub(super) fn last_step(&self, tensor: &TensorReport) -> String {
+        if tensor.last_step < self.steps.len() { tensor.last_step.to_string() } else { "end".into() }
+    }
+
+    /// `8 192 bytes, lower bound 8 192, proved optimal for this order of steps`.
+    pub(super) fn verdict(&self) -> String {
+        let (arena, bound) = (spaced(self.arena_bytes), spaced(self.lower_bound));
+        let verdict = match self.arena_bytes.saturating_sub(self.lower_bound) {
+            _ if self.proved => "proved optimal for this order of steps".to_owned(),
+            gap => format!("not proved optimal: {} more than the bound", spaced(gap)),
+        };
+        format!("{arena} bytes, lower bound {bound}, {verdict}")
+    }
+
+    /// `` 8 192 bytes; at step 1 `conv2d_1` are alive: `conv1` 4 096, `conv2` 4 096 ``.
+    pub(super) fn peak_in_words(&self) -> String {
+        let Peak { bytes, tensors, .. } = &self.peak;
+        let tensors: Vec<_> = tensors
+            .iter()
+            .map(|PeakTensor { name, bytes }| format!("`{}` {}", label(name), spaced(bytes)))
+            .collect();
+        format!("{} bytes; {} are alive: {}", spaced(bytes), self.time_of_peak(), tensors.join(", "))
+    }
+
+    /// `` at step 1 `conv2d_1` ``.
+    pub(crate) fn time_of_peak(&self) -> String {
+        let step = self.peak.step;
+        match self.steps.get(step) {
+            Some(name) => format!("at step {step} `{name}`"),
+            None => "after the last step".into(),
         }
     }
 }
@@ -131,30 +184,11 @@ impl Peak {
 
 impl fmt::Display for MemoryReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let heading = ["tensor", "bytes", "from", "to", "offset", "alias of"].map(str::to_owned);
-        let rows = self.tensors.iter().map(|tensor| {
-            let to =
-                if tensor.last_step < self.steps.len() { tensor.last_step.to_string() } else { "end".into() };
-            [
-                label(&tensor.name),
-                spaced(tensor.bytes),
-                tensor.first_step.to_string(),
-                to,
-                tensor.offset.map_or(String::new(), spaced),
-                tensor.alias_of.as_deref().map_or(String::new(), label),
-            ]
-        });
-        let rows: Vec<_> = std::iter::once(heading).chain(rows).collect();
-        writeln!(f, "{}", columns(&rows))?;
-        let verdict = verdict(self.arena_bytes, self.lower_bound, self.proved);
-        writeln!(f, "arena: {} bytes, {verdict}", spaced(self.arena_bytes))?;
-        let Peak { step, bytes, tensors } = &self.peak;
-        let name = self.steps.get(*step).map_or("end", String::as_str);
-        write!(f, "peak: {} bytes; at step {step} `{name}` are alive:", spaced(bytes))?;
-        for (i, PeakTensor { name, bytes }) in tensors.iter().enumerate() {
-            let separator = if i == 0 { "" } else { "," };
-            write!(f, "{separator} `{}` {}", label(name), spaced(bytes))?;
-        }
-        writeln!(f)
+        writeln!(f, "{}", columns(&self.rows()))?;
+        writeln!(f, "arena: {}", self.verdict())?;
+        writeln!(f, "peak: {}", self.peak_in_words())?;
+        let figures = self.figures.iter().map(|figure| [figure.name.into(), spaced(figure.bytes)]);
+        let figures: Vec<[String; 2]> = figures.collect();
+        write!(f, "\nbytes of RAM, technique after technique:\n{}", columns(&figures))
     }
 }

@@ -4,15 +4,21 @@
 //! The keys of the serialised forms are documented in `docs/aot-tool.md` and stable:
 //! keys may be added, none is renamed or removed.
 
+mod figures;
+mod html;
 mod map;
 mod memory;
 mod problems;
 mod summary;
+mod svg;
 mod text;
 
 pub use crate::error::spaced;
+pub use figures::Figure;
+pub use html::memory_html;
 pub use map::memory_map;
 pub use memory::{MemoryReport, Peak, PeakTensor, TensorReport};
 pub use problems::ErrorReport;
 pub use summary::{PortReport, Summary};
+pub use svg::memory_svg;
 pub use text::{columns, label};

@@ -136,7 +136,7 @@ impl fmt::Display for Summary {
 }
 
 /// How good a plan is: `proved minimal`, or the distance to the bound.
-pub(super) fn verdict(arena_bytes: usize, lower_bound: usize, proved: bool) -> String {
+fn verdict(arena_bytes: usize, lower_bound: usize, proved: bool) -> String {
     if proved {
         return "proved minimal for this order of steps".to_owned();
     }

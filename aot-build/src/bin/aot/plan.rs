@@ -1,13 +1,13 @@
 //! `aot plan`: which tensor lies where, from which step to which.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use aot_build::plan::Planner;
-use aot_build::report::{MemoryReport, memory_map};
+use aot_build::report::{MemoryReport, memory_html, memory_map, memory_svg};
 
 use crate::console::{Console, Failure};
 use crate::intervals;
-use crate::settings::Settings;
+use crate::settings::{Settings, write_file};
 
 /// Shows where every tensor lies, from which step to which
 ///
@@ -20,6 +20,12 @@ pub(crate) struct Arguments {
     /// Draw the memory: time across, addresses up
     #[arg(long, conflicts_with_all = ["intervals", "json"])]
     map: bool,
+    /// Write a drawing of the memory: time across, addresses up, names on hover
+    #[arg(long, value_name = "FILE.svg", conflicts_with = "intervals")]
+    svg: Option<PathBuf>,
+    /// Write a page with the drawing and the tables
+    #[arg(long, value_name = "FILE.html", conflicts_with = "intervals")]
+    html: Option<PathBuf>,
     #[command(flatten)]
     settings: Settings,
     /// Print JSON
@@ -54,6 +60,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<(), Fa
     // Without `--intervals` the command line names a model.
     let Some(file) = &arguments.model else { return Ok(()) };
     let report = MemoryReport::new(&arguments.settings.compile(file)?.compiled);
+    write_drawings(arguments, file, &report)?;
     if arguments.json {
         console.json(&report)?;
         return Ok(());
@@ -61,6 +68,17 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<(), Fa
     console.print(&report)?;
     if arguments.map {
         console.print(format_args!("\n{}", memory_map(&report)))?;
+    }
+    Ok(())
+}
+
+fn write_drawings(arguments: &Arguments, model: &Path, report: &MemoryReport) -> Result<(), Failure> {
+    if let Some(file) = &arguments.svg {
+        write_file(file, memory_svg(report).as_bytes())?;
+    }
+    if let Some(file) = &arguments.html {
+        let name = model.file_name().unwrap_or_default().to_string_lossy();
+        write_file(file, memory_html(&name, report).as_bytes())?;
     }
     Ok(())
 }
