@@ -2,6 +2,7 @@
 //! outside resources.
 
 use super::svg::escaped;
+use super::text::is_number;
 use super::{MemoryReport, label, memory_svg, spaced};
 
 const STYLE: &str = "\
@@ -42,12 +43,7 @@ pub fn memory_html(name: &str, report: &MemoryReport) -> String {
 /// A table of text that is escaped here; the first row is its heading.
 fn table<const N: usize>(rows: &[[String; N]]) -> String {
     let cell = |(tag, text): (&str, &String)| {
-        let is_number = text.starts_with(|c: char| c.is_ascii_digit()) && tag == "td";
-        let class = if is_number && text.chars().all(|c| c.is_ascii_digit() || c == ' ') {
-            " class=\"number\""
-        } else {
-            ""
-        };
+        let class = if tag == "td" && is_number(text) { " class=\"number\"" } else { "" };
         format!("<{tag}{class}>{}</{tag}>", escaped(text))
     };
     let row = |(i, row): (usize, &[String; N])| {

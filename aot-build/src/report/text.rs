@@ -36,7 +36,8 @@ pub fn columns<const N: usize>(rows: &[[String; N]]) -> String {
     text
 }
 
-fn is_number(cell: &str) -> bool {
+/// Whether a cell may be in a column of numbers.
+pub(super) fn is_number(cell: &str) -> bool {
     cell.chars().all(|c| c.is_ascii_digit() || c == ' ') || cell == "end"
 }
 
