@@ -11,12 +11,9 @@ use crate::{Compiled, Config};
 /// Most tensors or steps that a message lists.
 const LISTED: usize = 8;
 
-/// Settings that may bring the workspace down.
-const REMEDIES: [(&str, &str); 4] =
-    [("memory", "min"), ("inputs", "rows"), ("inputs", "caller"), ("outputs", "caller")];
-
-/// Those that may bring it down most, together.
-const TOGETHER: [(&str, &str); 3] = [("memory", "min"), ("inputs", "caller"), ("outputs", "caller")];
+/// Settings that may bring the workspace down. `memory = "min"` is none of them: beyond
+/// the limit, layers run row by row anyway.
+const REMEDIES: [(&str, &str); 3] = [("inputs", "rows"), ("inputs", "caller"), ("outputs", "caller")];
 
 /// Problems with the limits of `config`; `graph` is what was compiled.
 pub(crate) fn check(graph: &Graph, compiled: &Compiled, config: &Config) -> Vec<Problem> {
@@ -41,8 +38,11 @@ fn exceeded(key: &str, bytes: usize, what: &str, limit: usize) -> Problem {
 fn ram(graph: &Graph, compiled: &Compiled, config: &Config, limit: usize) -> Problem {
     let report = MemoryReport::new(compiled);
     let tensors = report.peak.tensors.iter().map(|tensor| (tensor.name.as_str(), tensor.bytes)).collect();
-    let item = format!("{} are alive: {}", report.time_of_peak(), list(tensors));
-    let problem = exceeded("ram_limit", compiled.arena_bytes, "RAM", limit).items(vec![item]);
+    let mut items = vec![format!("{} are alive: {}", report.time_of_peak(), list(tensors))];
+    if !compiled.program.runs.is_empty() {
+        items.push("layers run row by row already".into());
+    }
+    let problem = exceeded("ram_limit", compiled.arena_bytes, "RAM", limit).items(items);
     match remedies(graph, compiled, config) {
         Some(help) => problem.help(help),
         None => problem,
@@ -59,18 +59,28 @@ fn remedies(graph: &Graph, compiled: &Compiled, config: &Config) -> Option<Strin
         }
         compile_as_is(graph, &config).ok()
     };
-    let mut best = compiled.arena_bytes;
     let mut help = Vec::new();
+    // Of each key, the value that brings most.
+    let mut together: Vec<(&str, &str)> = Vec::new();
+    let mut best = compiled.arena_bytes;
     for (key, value) in REMEDIES {
-        let tried = try_settings(&[(key, value)]);
-        if let Some(tried) = tried.filter(|tried| tried.arena_bytes < compiled.arena_bytes) {
-            best = best.min(tried.arena_bytes);
-            help.push(format!("`{key} = \"{value}\"` brings it to {}", needs(&tried)));
+        let Some(tried) = try_settings(&[(key, value)]) else { continue };
+        if tried.arena_bytes >= compiled.arena_bytes {
+            continue;
         }
+        help.push(format!("`{key} = \"{value}\"` brings it to {}", needs(&tried)));
+        match together.iter_mut().find(|(known, _)| *known == key) {
+            Some(known) if tried.arena_bytes < best => *known = (key, value),
+            Some(_) => (),
+            None => together.push((key, value)),
+        }
+        best = best.min(tried.arena_bytes);
     }
-    if let Some(tried) = try_settings(&TOGETHER).filter(|tried| tried.arena_bytes < best) {
-        let settings = TOGETHER.map(|(key, value)| format!("`{key} = \"{value}\"`"));
-        help.push(format!("{} together bring it to {}", settings.join(", "), needs(&tried)));
+    if together.len() > 1
+        && let Some(tried) = try_settings(&together).filter(|tried| tried.arena_bytes < best)
+    {
+        let settings: Vec<_> = together.iter().map(|(key, value)| format!("`{key} = \"{value}\"`")).collect();
+        help.push(format!("{} together bring it to {}", settings.join(" and "), needs(&tried)));
     }
     (!help.is_empty()).then(|| help.join("; "))
 }

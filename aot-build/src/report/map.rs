@@ -61,6 +61,7 @@ mod tests {
             pool: "workspace",
             offset: Some(offset),
             alias_of: None,
+            overlaps: None,
         };
         let report = MemoryReport {
             arena_bytes: 3,

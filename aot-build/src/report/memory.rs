@@ -45,6 +45,9 @@ pub struct TensorReport {
     pub offset: Option<usize>,
     /// The tensor whose bytes and steps it shares.
     pub alias_of: Option<String>,
+    /// The tensor that it takes bytes of while that is still read: as far as the kernel
+    /// has read it.
+    pub overlaps: Option<String>,
 }
 
 /// The step at which most bytes of the workspace are alive.
@@ -52,7 +55,7 @@ pub struct TensorReport {
 pub struct Peak {
     /// Position of the step; the number of steps stands for the time after the last.
     pub step: usize,
-    /// Bytes that are alive.
+    /// Bytes of the workspace that are in use.
     pub bytes: usize,
     /// The tensors that are alive, the largest first.
     pub tensors: Vec<PeakTensor>,
@@ -84,6 +87,7 @@ impl MemoryReport {
                 pool: if in_workspace { "workspace" } else { "caller" },
                 offset: in_workspace.then(|| compiled.offsets[i]),
                 alias_of: None,
+                overlaps: None,
             };
             let aliases = program.aliases.iter().filter(|alias| alias.view.buffer.index() == i);
             let aliases: Vec<_> = aliases
@@ -98,6 +102,7 @@ impl MemoryReport {
             tensors.push(row);
             tensors.extend(aliases);
         }
+        note_overlaps(&mut tensors);
         let steps: Vec<_> = program.steps.iter().map(|step| step.name.clone()).collect();
         Self {
             arena_bytes: compiled.arena_bytes,
@@ -111,8 +116,9 @@ impl MemoryReport {
     }
 
     /// The table of tensors, its heading first.
-    pub(super) fn rows(&self) -> Vec<[String; 7]> {
-        let heading = ["tensor", "bytes", "from", "to", "pool", "offset", "alias of"].map(str::to_owned);
+    pub(super) fn rows(&self) -> Vec<[String; 8]> {
+        let heading = ["tensor", "bytes", "from", "to", "pool", "offset", "alias of", "overlaps"];
+        let heading = heading.map(str::to_owned);
         let rows = self.tensors.iter().map(|tensor| {
             [
                 label(&tensor.name),
@@ -122,6 +128,7 @@ impl MemoryReport {
                 tensor.pool.into(),
                 tensor.offset.map_or(String::new(), spaced),
                 tensor.alias_of.as_deref().map_or(String::new(), label),
+                tensor.overlaps.as_deref().map_or(String::new(), label),
             ]
         });
         std::iter::once(heading).chain(rows).collect()
@@ -145,11 +152,16 @@ impl MemoryReport {
     /// `` 8 192 bytes; at step 1 `conv2d_1` are alive: `conv1` 4 096, `conv2` 4 096 ``.
     pub(super) fn peak_in_words(&self) -> String {
         let Peak { bytes, tensors, .. } = &self.peak;
+        let sum: usize = tensors.iter().map(|tensor| tensor.bytes).sum();
+        let shared = match sum.saturating_sub(*bytes) {
+            0 => String::new(),
+            shared => format!(", which share {}", spaced(shared)),
+        };
         let tensors: Vec<_> = tensors
             .iter()
             .map(|PeakTensor { name, bytes }| format!("`{}` {}", label(name), spaced(bytes)))
             .collect();
-        format!("{} bytes; {} are alive: {}", spaced(bytes), self.time_of_peak(), tensors.join(", "))
+        format!("{} bytes; {} are alive: {}{shared}", spaced(bytes), self.time_of_peak(), tensors.join(", "))
     }
 
     /// `` at step 1 `conv2d_1` ``.
@@ -162,7 +174,39 @@ impl MemoryReport {
     }
 }
 
+/// Bytes that at least one of the tensors has.
+fn bytes_in_use<'t>(tensors: impl Iterator<Item = &'t TensorReport>) -> usize {
+    let mut ranges: Vec<_> = tensors.filter_map(TensorReport::range).collect();
+    ranges.sort_unstable_by_key(|range| range.start);
+    let (mut bytes, mut end) = (0, 0);
+    for range in ranges {
+        bytes += range.end.saturating_sub(range.start.max(end));
+        end = end.max(range.end);
+    }
+    bytes
+}
+
+/// Finds the tensors that share bytes although both are alive.
+fn note_overlaps(tensors: &mut [TensorReport]) {
+    for i in 0..tensors.len() {
+        let new = &tensors[i];
+        let shares = |old: &&TensorReport| {
+            let (Some(a), Some(b)) = (old.range(), new.range()) else { return false };
+            let older = old.first_step < new.first_step
+                || (old.first_step, old.last_step) < (new.first_step, new.last_step);
+            older && old.last_step >= new.first_step && a.start < b.end && b.start < a.end
+        };
+        tensors[i].overlaps = tensors.iter().find(shares).map(|old| old.name.clone());
+    }
+}
+
 impl TensorReport {
+    /// Its own bytes in the workspace.
+    fn range(&self) -> Option<std::ops::Range<usize>> {
+        let offset = self.offset.filter(|_| self.alias_of.is_none())?;
+        Some(offset..offset + self.bytes)
+    }
+
     /// Whether it has bytes of its own in the workspace that are in use at `step`.
     pub(super) fn occupies(&self, step: usize) -> bool {
         self.alias_of.is_none() && self.offset.is_some() && (self.first_step..=self.last_step).contains(&step)
@@ -172,7 +216,7 @@ impl TensorReport {
 impl Peak {
     fn find(tensors: &[TensorReport], steps: usize) -> Self {
         let alive = |step: usize| tensors.iter().filter(move |tensor| tensor.occupies(step));
-        let bytes = |step: &usize| alive(*step).map(|tensor| tensor.bytes).sum::<usize>();
+        let bytes = |step: &usize| bytes_in_use(alive(*step));
         // The first of the steps with the most bytes.
         let step = (0..=steps).rev().max_by_key(bytes).unwrap_or(0);
         let mut peak: Vec<_> = alive(step).collect();

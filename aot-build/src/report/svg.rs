@@ -216,6 +216,7 @@ mod tests {
             pool: "workspace",
             offset: Some(offset),
             alias_of: None,
+            overlaps: None,
         }
     }
 

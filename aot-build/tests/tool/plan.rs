@@ -3,7 +3,7 @@
 use crate::*;
 
 #[test]
-fn tensors_that_are_alive_together_do_not_overlap() {
+fn tensors_that_are_alive_together_overlap_only_where_it_says() {
     let ran = line(&format!("plan --json {DIGITS}"));
     assert_eq!(ran.code, Some(0));
     let json = ran.json();
@@ -18,13 +18,13 @@ fn tensors_that_are_alive_together_do_not_overlap() {
             let apart = |a: &Value, b: &Value| {
                 end(a) <= number(&b["offset"]) || a["last_step"].as_u64() < b["first_step"].as_u64()
             };
-            assert!(apart(a, b) || apart(b, a), "{a} {b}");
+            let said = b["overlaps"] == a["name"] || a["overlaps"] == b["name"];
+            assert_eq!(apart(a, b) || apart(b, a), !said, "{a} {b}");
         }
     }
     let alias = tensors.iter().find(|tensor| tensor["name"] == "digits_1/flatten_1/Reshape").unwrap();
     assert_eq!(alias["alias_of"], "digits_1/pool3_1/MaxPool2d");
-    assert_eq!(json["peak"]["step"], 1);
-    assert_eq!(json["peak"]["bytes"], 2048);
+    assert_eq!(json["peak"]["bytes"], json["arena_bytes"]);
     assert_eq!(json["peak"]["tensors"][0]["bytes"], 1024);
 }
 
@@ -34,8 +34,8 @@ fn a_table_and_a_map_for_people() {
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
     let (first, rest) = ran.out.split_once('\n').unwrap();
     let heading: Vec<_> = first.split_whitespace().collect();
-    assert_eq!(heading, ["tensor", "bytes", "from", "to", "pool", "offset", "alias", "of"]);
-    assert!(rest.contains("arena: 8 192 bytes, lower bound 8 192, proved optimal"), "{rest}");
+    assert_eq!(heading, ["tensor", "bytes", "from", "to", "pool", "offset", "alias", "of", "overlaps"]);
+    assert!(rest.contains("arena: 4 672 bytes, lower bound 4 672, proved optimal"), "{rest}");
     assert!(rest.contains("peak: "), "{rest}");
     assert!(rest.contains("\n           a image\n"), "{rest}");
 }
