@@ -53,17 +53,26 @@ pub(super) enum Order {
     Conflicts,
     /// Earliest first step first.
     Start,
+    /// What is alive at the step with most bytes, longest alive first; then the others,
+    /// largest first.
+    Peak,
 }
 
 impl Order {
     /// All orders.
-    pub(super) const ALL: [Self; 6] =
-        [Self::Size, Self::SizeReversed, Self::Area, Self::Life, Self::Conflicts, Self::Start];
+    pub(super) const ALL: [Self; 7] =
+        [Self::Size, Self::SizeReversed, Self::Area, Self::Life, Self::Conflicts, Self::Start, Self::Peak];
 
     /// The items in this order; items at fixed offsets always come first.
     pub(super) fn items(self, model: &Model<'_>) -> Vec<usize> {
         let count = model.items.len();
         let conflicts = model.conflicts();
+        let mut is_peak = vec![false; count];
+        if self == Self::Peak {
+            for &buffer in model.live_sets(false).iter().flatten() {
+                is_peak[model.home(buffer).0] = true;
+            }
+        }
         let mut order: Vec<usize> = (0..count).collect();
         order.sort_by_key(|&index| {
             let item = &model.items[index];
@@ -72,10 +81,13 @@ impl Order {
                 Self::Life => (item.steps_alive(), item.extent),
                 Self::Area => (item.steps_alive().saturating_mul(item.extent), item.extent),
                 Self::Conflicts => (conflicts[index], item.extent),
+                // Lives of the one kind are never compared with sizes of the other.
+                Self::Peak if is_peak[index] => (item.steps_alive(), item.extent),
+                Self::Peak => (item.extent, conflicts[index]),
                 Self::Start => (-(item.first_step() as i64), item.extent),
             };
             let tie = if self == Self::SizeReversed { count - index } else { index };
-            (item.fixed.is_none(), Reverse(rank), tie)
+            (item.fixed.is_none(), Reverse((is_peak[index], rank)), tie)
         });
         order
     }

@@ -25,7 +25,7 @@ pub(super) fn pack(model: &Model<'_>, limits: &Limits) -> Result<Packing, PlanEr
     let mut random = Random::new();
     let items = model.items.len() as u64;
     let attempts = ATTEMPTS.min(limits.nodes).min(PAIRS / (items * items).max(1));
-    while best.nodes < attempts && !best.pools.iter().all(|pool| pool.proved) {
+    while best.nodes < attempts && !best.pools.iter().all(|pool| pool.proved || limits.is_enough(pool.size)) {
         best.nodes += 1;
         let next_order = exchanged(model, &order, &layout, &mut random);
         // An order that fits no pool is no step.

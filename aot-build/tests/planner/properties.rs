@@ -136,7 +136,7 @@ proptest! {
         for limits in [vec![None], vec![Some(limit), None]] {
             let problem = problem(&drafts, &gaps, &limits);
             for planner in Planner::ALL {
-                let limits = Limits { nodes };
+                let limits = Limits { nodes, ..Limits::default() };
                 let first = plan(&problem, planner, &limits).unwrap();
                 prop_assert_eq!(verify(&problem, &first), Ok(()));
                 prop_assert_eq!(&first, &plan(&problem, planner, &limits).unwrap());
@@ -170,7 +170,7 @@ proptest! {
     )) {
         let problem = problem(&drafts, &[], &[None]);
         for planner in Planner::ALL {
-            let limits = Limits { nodes: 2_000 };
+            let limits = Limits { nodes: 2_000, ..Limits::default() };
             prop_assert_eq!(verify(&problem, &plan(&problem, planner, &limits).unwrap()), Ok(()));
         }
     }
