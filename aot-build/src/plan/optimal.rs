@@ -79,9 +79,8 @@ struct Descent<'a> {
     offsets: Vec<i64>,
 }
 
-/// Of the nodes there are, the part for a first look at the lower bound, and for one at
-/// any other capacity.
-const FIRST_LOOKS: (u64, u64) = (20, 100);
+/// Nodes of a first look at the lower bound, and of one at any other capacity.
+const FIRST_LOOKS: (u64, u64) = (100_000, 20_000);
 
 impl Descent<'_> {
     /// Tries what is enough, and no more if that is found. Else tries the lower bound, then the limit, then steps below the best packing:
@@ -91,9 +90,8 @@ impl Descent<'_> {
         if self.reach(goals.enough, *nodes, nodes) == Some(true) {
             return;
         }
-        let (bound, other) = FIRST_LOOKS;
-        let mut patience = *nodes / other;
-        self.probe(self.open, *nodes / bound, nodes);
+        let (first_look, mut patience) = FIRST_LOOKS;
+        self.probe(self.open, first_look, nodes);
         self.reach(goals.limit, *nodes / 2, nodes);
         let unit = self.instance.unit;
         let mut step = (self.size - self.open) / 2;
@@ -105,8 +103,11 @@ impl Descent<'_> {
                 None if step > unit => step /= 2,
                 None => {
                     patience *= 2;
-                    // Where nothing is left to spare, little is left to try.
-                    self.probe(self.open, patience, nodes);
+                    // Where nothing is left to spare, little is left to try; but far from
+                    // there it is in vain.
+                    if self.size - self.open < self.open / 100 {
+                        self.probe(self.open, patience, nodes);
+                    }
                 }
             }
         }

@@ -98,6 +98,6 @@ impl Default for Limits {
     /// Enough to prove every network that we know; well below a second when
     /// optimised.
     fn default() -> Self {
-        Self { nodes: 1_000_000, enough: None }
+        Self { nodes: 900_000, enough: None }
     }
 }

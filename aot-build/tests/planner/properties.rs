@@ -51,6 +51,26 @@ fn problem(drafts: &[Draft], gaps: &[DraftGap], limits: &[Option<usize>]) -> Pro
     problem
 }
 
+/// Layers whose outputs may overlap their inputs (size, distance forward and backward,
+/// whether it can run backward), and buffers alive over several of them.
+fn chain(layers: &[(usize, i64, i64, bool)], others: &[(usize, usize, usize)], alignment: usize) -> Problem {
+    let mut problem = Problem::new();
+    let mut input: Option<(BufferId, usize)> = None;
+    for (step, &(size, forward, backward, runs_backward)) in layers.iter().enumerate() {
+        let output = problem.add(Buffer::new(size, step..step + 2).aligned(alignment));
+        if let Some((input, input_size)) = input {
+            let above =
+                if runs_backward { input_size as i64 - size as i64 + backward } else { input_size as i64 };
+            problem.set_gap(output, input, Gap { below: forward, above });
+        }
+        input = Some((output, size));
+    }
+    for &(size, start, steps) in others {
+        problem.add(Buffer::new(size, start..start + steps));
+    }
+    problem
+}
+
 /// The least size of the only pool, by trying every set of offsets below
 /// `known`.
 fn exhaustive(problem: &Problem, known: usize) -> usize {
@@ -124,6 +144,18 @@ proptest! {
         let exact = gaps.is_empty() || drafts.iter().all(|draft| !draft.4);
         prop_assert!(!exact || plan.size() == least, "{} instead of {least}", plan.size());
         prop_assert!(!exact || plan.proved());
+    }
+
+    #[test]
+    fn overlapping_chains_are_least_among_all(
+        layers in prop::collection::vec((1..=9_usize, -2..9_i64, -2..9_i64, any::<bool>()), 1..=5),
+        others in prop::collection::vec((1..=9_usize, 0..5_usize, 1..=5_usize), 0..=2),
+        alignment in 0..2_usize,
+    ) {
+        let problem = chain(&layers, &others, 1 << alignment);
+        let plan = plan(&problem, Planner::Optimal, &Limits::default()).unwrap();
+        prop_assert!(plan.proved());
+        prop_assert_eq!(plan.size(), exhaustive(&problem, plan.size()));
     }
 
     #[test]
