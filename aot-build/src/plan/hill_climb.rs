@@ -32,11 +32,11 @@ pub(super) fn pack(model: &Model<'_>, limits: &Limits) -> Result<Packing, PlanEr
         let Ok(next) = greedy::place_in_order(model, &next_order) else {
             continue;
         };
-        if next.total(model) < best.layout.total(model) {
+        if next.rank(model) < best.layout.rank(model) {
             best = Packing { nodes: best.nodes, ..judged(model, next.clone()) };
         }
         let patience = attempts - best.nodes;
-        let is_worse = next.total(model) > layout.total(model);
+        let is_worse = next.rank(model) > layout.rank(model);
         if !is_worse || random.below(50 * attempts) < patience {
             (order, layout) = (next_order, next);
         }

@@ -4,6 +4,7 @@
 use super::bounds;
 use super::greedy::{self, Layout};
 use super::model::Model;
+use super::placement_search::assign;
 use super::search::{Answer, Instance, Search};
 use super::{Limits, PlanError, PoolId, PoolPlan};
 
@@ -16,8 +17,8 @@ pub(super) struct Packing {
 
 /// Plans all pools. A limit of the only pool tells what to look for first.
 pub(super) fn pack(model: &Model<'_>, limit: Option<usize>, limits: &Limits) -> Result<Packing, PlanError> {
-    let (_, mut layout) = greedy::best(model)?;
     let mut nodes = limits.nodes;
+    let mut layout = placed(model, &mut nodes)?;
     let mut pools = Vec::new();
     for index in 0..model.limits.len() {
         let goals = Goals { limit, enough: limits.enough };
@@ -26,13 +27,35 @@ pub(super) fn pack(model: &Model<'_>, limit: Option<usize>, limits: &Limits) -> 
     Ok(Packing { layout, pools, nodes: limits.nodes - nodes })
 }
 
+/// Nodes for the choice of pools, at most: one looks at whole pools.
+const ASSIGNING: u64 = 50_000;
+
+/// A layout that keeps the limits of all pools, and of those one whose traffic costs little.
+fn placed(model: &Model<'_>, nodes: &mut u64) -> Result<Layout, PlanError> {
+    let layout = greedy::best(model).map(|(_, layout)| layout);
+    if layout.is_ok() && !model.has_costs() {
+        return layout;
+    }
+    let mut left = ASSIGNING.min(*nodes / 2);
+    let share = left;
+    let assigned = assign(model, layout.as_ref().ok(), &mut left);
+    *nodes -= share - left;
+    match (assigned.layout, layout) {
+        (Some(better), _) => Ok(better),
+        (None, Err(PlanError::NoRoom { buffer, .. })) => {
+            Err(PlanError::NoRoom { buffer, impossible: assigned.is_certain })
+        }
+        (None, layout) => layout,
+    }
+}
+
 /// Sizes worth a try before the least.
 #[derive(Clone, Copy)]
-struct Goals {
+pub(super) struct Goals {
     /// Bytes that there are.
-    limit: Option<usize>,
+    pub(super) limit: Option<usize>,
     /// Bytes below which nothing is looked for.
-    enough: Option<usize>,
+    pub(super) enough: Option<usize>,
 }
 
 impl Goals {
@@ -42,7 +65,13 @@ impl Goals {
 }
 
 /// Packs the items of one pool into as few bytes as the nodes allow.
-fn improve(model: &Model<'_>, layout: &mut Layout, pool: PoolId, goals: Goals, nodes: &mut u64) -> PoolPlan {
+pub(super) fn improve(
+    model: &Model<'_>,
+    layout: &mut Layout,
+    pool: PoolId,
+    goals: Goals,
+    nodes: &mut u64,
+) -> PoolPlan {
     let chosen = layout.items_in(pool);
     let sections = bounds::sections(model, &chosen);
     let lower_bound = bounds::lower_bound(model, &chosen, &sections);
