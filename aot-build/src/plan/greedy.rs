@@ -89,7 +89,7 @@ impl Order {
             }
         }
         let mut order: Vec<usize> = (0..count).collect();
-        order.sort_by_key(|&index| {
+        order.sort_by_cached_key(|&index| {
             let item = &model.items[index];
             let rank = match self {
                 Self::Size | Self::SizeReversed => (item.extent, conflicts[index]),
