@@ -1,4 +1,4 @@
-//! The smallest plan: seven greedy orders, and where none meets the lower bound,
+//! The smallest plan: greedy orders, and where none meets the lower bound,
 //! a search at the bound and then by bisection above it.
 
 use super::bounds;
@@ -112,9 +112,10 @@ struct Descent<'a> {
 const FIRST_LOOKS: (u64, u64) = (100_000, 20_000);
 
 impl Descent<'_> {
-    /// Tries what is enough, and no more if that is found. Else tries the lower bound, then the limit, then steps below the best packing:
-    /// larger ones while they succeed, smaller ones when they do not, and where not even
-    /// the smallest does, all of it with more patience.
+    /// Tries what is enough, and no more if that is found. Else tries the lower bound, then
+    /// the limit, then steps below the best packing: larger ones while they succeed, smaller
+    /// ones when they do not, and where not even the smallest does, all of it with more
+    /// patience.
     fn run(&mut self, goals: Goals, nodes: &mut u64) {
         if self.reach(goals.enough, *nodes, nodes) == Some(true) {
             return;
