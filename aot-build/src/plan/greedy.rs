@@ -32,6 +32,11 @@ impl Layout {
         (0..self.places.len()).filter(|&item| self.places[item].0 == pool).collect()
     }
 
+    /// What makes a layout good: cheap traffic first, then few bytes.
+    pub(super) fn rank(&self, model: &Model<'_>) -> (u128, i64) {
+        (model.cost(self), self.total(model))
+    }
+
     /// Bytes that all pools need together.
     pub(super) fn total(&self, model: &Model<'_>) -> i64 {
         self.sizes(model).iter().sum()
@@ -53,29 +58,56 @@ pub(super) enum Order {
     Conflicts,
     /// Earliest first step first.
     Start,
+    /// What saves most, for the bytes and steps that it takes, by lying in its cheapest pool.
+    Saving,
+    /// What is alive at the step with most bytes, longest alive first; then the others,
+    /// largest first.
+    Peak,
 }
 
 impl Order {
     /// All orders.
-    pub(super) const ALL: [Self; 6] =
-        [Self::Size, Self::SizeReversed, Self::Area, Self::Life, Self::Conflicts, Self::Start];
+    pub(super) const ALL: [Self; 8] = [
+        Self::Saving,
+        Self::Size,
+        Self::SizeReversed,
+        Self::Area,
+        Self::Life,
+        Self::Conflicts,
+        Self::Start,
+        Self::Peak,
+    ];
 
     /// The items in this order; items at fixed offsets always come first.
     pub(super) fn items(self, model: &Model<'_>) -> Vec<usize> {
         let count = model.items.len();
         let conflicts = model.conflicts();
+        let mut is_peak = vec![false; count];
+        if self == Self::Peak {
+            for &buffer in model.live_sets(false).iter().flatten() {
+                is_peak[model.home(buffer).0] = true;
+            }
+        }
         let mut order: Vec<usize> = (0..count).collect();
-        order.sort_by_key(|&index| {
+        order.sort_by_cached_key(|&index| {
             let item = &model.items[index];
             let rank = match self {
                 Self::Size | Self::SizeReversed => (item.extent, conflicts[index]),
                 Self::Life => (item.steps_alive(), item.extent),
                 Self::Area => (item.steps_alive().saturating_mul(item.extent), item.extent),
                 Self::Conflicts => (conflicts[index], item.extent),
+                // Lives of the one kind are never compared with sizes of the other.
+                Self::Peak if is_peak[index] => (item.steps_alive(), item.extent),
+                Self::Peak => (item.extent, conflicts[index]),
+                Self::Saving => {
+                    let area = item.steps_alive().max(1).saturating_mul(item.extent.max(1));
+                    let saving = model.regret(index).saturating_mul(1 << 16) / area as u128;
+                    (i64::try_from(saving).unwrap_or(i64::MAX), item.extent)
+                }
                 Self::Start => (-(item.first_step() as i64), item.extent),
             };
             let tie = if self == Self::SizeReversed { count - index } else { index };
-            (item.fixed.is_none(), Reverse(rank), tie)
+            (item.fixed.is_none(), Reverse((is_peak[index], rank)), tie)
         });
         order
     }
@@ -109,19 +141,21 @@ fn place_persistently(model: &Model<'_>, mut order: Vec<usize>) -> Result<(Vec<u
     }
 }
 
-/// The order, of all, whose layout is the smallest, and that layout.
+/// The order, of all, whose layout is the cheapest and then the smallest, and that layout.
 pub(super) fn best(model: &Model<'_>) -> Result<(Vec<usize>, Layout), PlanError> {
-    let load = load(model);
-    let total = |placed: &Result<(_, Layout), PlanError>| {
-        placed.as_ref().map_or(i64::MAX, |(_, layout)| layout.total(model))
+    let (load, has_costs) = (load(model), model.has_costs());
+    let rank = |placed: &Result<(_, Layout), PlanError>| {
+        placed.as_ref().map_or((u128::MAX, i64::MAX), |(_, layout)| layout.rank(model))
     };
-    let mut best = place_persistently(model, Order::ALL[0].items(model));
-    for &order in &Order::ALL[1..] {
-        if total(&best) == load {
+    // Without costs, the first order is no other than the second.
+    let orders = if has_costs { &Order::ALL[..] } else { &Order::ALL[1..] };
+    let mut best = place_persistently(model, orders[0].items(model));
+    for &order in &orders[1..] {
+        if !has_costs && rank(&best).1 == load {
             break;
         }
         let next = place_persistently(model, order.items(model));
-        if total(&next) < total(&best) {
+        if rank(&next) < rank(&best) {
             best = next;
         }
     }

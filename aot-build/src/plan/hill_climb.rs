@@ -25,18 +25,18 @@ pub(super) fn pack(model: &Model<'_>, limits: &Limits) -> Result<Packing, PlanEr
     let mut random = Random::new();
     let items = model.items.len() as u64;
     let attempts = ATTEMPTS.min(limits.nodes).min(PAIRS / (items * items).max(1));
-    while best.nodes < attempts && !best.pools.iter().all(|pool| pool.proved) {
+    while best.nodes < attempts && !best.pools.iter().all(|pool| pool.proved || limits.is_enough(pool.size)) {
         best.nodes += 1;
         let next_order = exchanged(model, &order, &layout, &mut random);
         // An order that fits no pool is no step.
         let Ok(next) = greedy::place_in_order(model, &next_order) else {
             continue;
         };
-        if next.total(model) < best.layout.total(model) {
+        if next.rank(model) < best.layout.rank(model) {
             best = Packing { nodes: best.nodes, ..judged(model, next.clone()) };
         }
         let patience = attempts - best.nodes;
-        let is_worse = next.total(model) > layout.total(model);
+        let is_worse = next.rank(model) > layout.rank(model);
         if !is_worse || random.below(50 * attempts) < patience {
             (order, layout) = (next_order, next);
         }

@@ -12,6 +12,7 @@ mod intervals;
 mod model;
 mod optimal;
 mod placement;
+mod placement_search;
 mod planner;
 mod problem;
 mod random;

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::PlanError;
 use super::bounds::shared_at_most;
+use super::greedy::Layout;
 use super::problem::{BufferId, Fault, Gap, InvalidProblem, PoolId, Position, Problem};
 
 /// A buffer of an item.
@@ -41,8 +42,10 @@ pub(super) struct Item {
     pub(super) extent: i64,
     pub(super) alignment: i64,
     pub(super) fixed: Option<i64>,
-    /// Pools that all its buffers may lie in, the preferred one first.
+    /// Pools that all its buffers may lie in, the cheapest first, then the preferred one.
     pub(super) pools: Vec<PoolId>,
+    /// Bytes read and written in a run.
+    traffic: u128,
     /// Some pair of buffers with a declared gap has one of its buffers.
     pub(super) declares: bool,
 }
@@ -82,6 +85,7 @@ impl Item {
 pub(super) type Clique = Vec<BufferId>;
 
 /// Items, gaps and limits.
+#[derive(Clone)]
 pub(super) struct Model<'a> {
     pub(super) problem: &'a Problem,
     pub(super) items: Vec<Item>,
@@ -128,6 +132,7 @@ impl<'a> Model<'a> {
                     Position::Free | Position::Inside { .. } => None,
                 },
                 pools: problem.candidates(id),
+                traffic: 0,
                 declares: false,
             });
         }
@@ -137,6 +142,9 @@ impl<'a> Model<'a> {
             }
             let (item, at) = homes[id.index()];
             add_member(problem, id, at, &mut items[item])?;
+        }
+        for item in &mut items {
+            item.pools.sort_by_key(|pool| problem.pools()[pool.index()].cost);
         }
         for (first, second, _) in problem.gaps() {
             items[homes[first.index()].0].declares = true;
@@ -224,6 +232,45 @@ impl<'a> Model<'a> {
             (started - ended) as i64 - 1
         };
         self.items.iter().map(|item| count(item.live())).collect()
+    }
+
+    /// What the traffic of an item costs in a pool.
+    pub(super) fn cost_in(&self, item: usize, pool: PoolId) -> u128 {
+        self.items[item].traffic * u128::from(self.problem.pools()[pool.index()].cost)
+    }
+
+    /// What the traffic of all items costs.
+    pub(super) fn cost(&self, layout: &Layout) -> u128 {
+        let places = layout.places.iter().enumerate();
+        places.map(|(item, &(pool, _))| self.cost_in(item, pool)).sum()
+    }
+
+    /// How much more an item costs in its dearest pool than in its cheapest.
+    pub(super) fn regret(&self, item: usize) -> u128 {
+        let pools = &self.items[item].pools;
+        let cost = |pool: Option<&PoolId>| pool.map_or(0, |&pool| self.cost_in(item, pool));
+        cost(pools.last()) - cost(pools.first())
+    }
+
+    /// Whether it matters for the cost of traffic which pool an item lies in.
+    pub(super) fn has_costs(&self) -> bool {
+        (0..self.items.len()).any(|item| self.regret(item) > 0)
+    }
+
+    /// The same with a pool for each item, and no limits.
+    pub(super) fn assigned(&self, pools: &[Option<PoolId>]) -> Self {
+        let mut model = self.clone();
+        for (item, &pool) in model.items.iter_mut().zip(pools) {
+            item.pools = pool.into_iter().collect();
+        }
+        model.limits.fill(LARGEST);
+        model
+    }
+
+    /// Whether no two items at fixed offsets are kept further apart than they must.
+    pub(super) fn fixed_are_exact(&self) -> bool {
+        let fixed: Vec<usize> = (0..self.items.len()).filter(|&i| self.items[i].fixed.is_some()).collect();
+        fixed.iter().all(|&a| fixed.iter().all(|&b| a == b || self.is_exact(a, b)))
     }
 
     /// Bytes of a buffer.
@@ -369,6 +416,7 @@ fn limit_of(limit: Option<usize>) -> i64 {
 fn add_member(problem: &Problem, id: BufferId, at: i64, item: &mut Item) -> Result<(), PlanError> {
     let buffer = &problem.buffers()[id.index()];
     item.alignment = item.alignment.max(buffer.alignment as i64);
+    item.traffic += buffer.traffic.map_or(2 * buffer.size as u128, |bytes| bytes as u128);
     let allowed = problem.candidates(id);
     item.pools.retain(|pool| allowed.contains(pool));
     if item.pools.is_empty() {

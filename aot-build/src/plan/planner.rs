@@ -82,12 +82,22 @@ impl FromStr for Planner {
 pub struct Limits {
     /// States that the search may visit, all attempts together.
     pub nodes: u64,
+    /// Bytes that are few enough for a pool: once a plan needs no more, none is looked
+    /// for that needs less. `None` where only the least will do.
+    pub enough: Option<usize>,
+}
+
+impl Limits {
+    /// Whether a pool of `size` bytes need not be made smaller.
+    pub(super) fn is_enough(&self, size: usize) -> bool {
+        self.enough.is_some_and(|enough| size <= enough)
+    }
 }
 
 impl Default for Limits {
     /// Enough to prove every network that we know; well below a second when
     /// optimised.
     fn default() -> Self {
-        Self { nodes: 1_000_000 }
+        Self { nodes: 900_000, enough: None }
     }
 }

@@ -40,17 +40,25 @@ pub struct Pool {
     pub name: String,
     /// Bytes available; `None` where the plan decides.
     pub limit: Option<usize>,
+    /// What it costs to read or write a byte, in any unit. The planners put buffers where
+    /// their traffic costs least; among equals, the order of preference decides.
+    pub cost: u32,
 }
 
 impl Pool {
     /// A pool as large as the plan needs.
     pub fn unlimited(name: impl Into<String>) -> Self {
-        Self { name: name.into(), limit: None }
+        Self { name: name.into(), limit: None, cost: 0 }
     }
 
     /// A pool of at most `limit` bytes.
     pub fn limited(name: impl Into<String>, limit: usize) -> Self {
-        Self { name: name.into(), limit: Some(limit) }
+        Self { name: name.into(), limit: Some(limit), cost: 0 }
+    }
+
+    /// The same with a cost for each byte read or written.
+    pub fn costing(self, cost: u32) -> Self {
+        Self { cost, ..self }
     }
 }
 
@@ -69,6 +77,8 @@ pub struct Buffer {
     pub pools: Vec<PoolId>,
     /// Where it must lie.
     pub position: Position,
+    /// Bytes read and written in a run; `None` for twice the size: written once, read once.
+    pub traffic: Option<usize>,
 }
 
 /// Who decides on the offset of a buffer.
@@ -92,7 +102,7 @@ pub enum Position {
 impl Buffer {
     /// A free buffer without alignment that may lie in any pool.
     pub fn new(size: usize, live: Range<usize>) -> Self {
-        Self { size, alignment: 1, live, pools: Vec::new(), position: Position::Free }
+        Self { size, alignment: 1, live, pools: Vec::new(), position: Position::Free, traffic: None }
     }
 
     /// The same with its offset a multiple of `alignment`.
@@ -103,6 +113,11 @@ impl Buffer {
     /// The same, restricted to `pools`, the preferred one first.
     pub fn in_pools(self, pools: impl Into<Vec<PoolId>>) -> Self {
         Self { pools: pools.into(), ..self }
+    }
+
+    /// The same with the bytes that a run reads and writes.
+    pub fn with_traffic(self, bytes: usize) -> Self {
+        Self { traffic: Some(bytes), ..self }
     }
 
     /// The same at an offset that the planner may not change.

@@ -5,7 +5,7 @@
 
 use super::model::Item;
 
-/// Placed buffers, sorted by offset.
+/// Placed buffers that are alive at some step, sorted by offset.
 #[derive(Default)]
 pub(super) struct Shelf {
     spans: Vec<Span>,
@@ -25,11 +25,14 @@ impl Shelf {
     pub(super) fn lowest(&self, item: &Item) -> i64 {
         let (first, last) = item.live();
         let mut offset = 0;
+        if first >= last {
+            return offset;
+        }
         for span in &self.spans {
             if span.offset >= offset + item.extent {
                 break;
             }
-            if span.end > offset && span.first.max(first) < span.last.min(last) {
+            if span.end > offset && span.first < last && first < span.last {
                 offset = item.align(span.end);
             }
         }
@@ -39,6 +42,9 @@ impl Shelf {
     /// Adds a placed item.
     pub(super) fn insert(&mut self, item: &Item, offset: i64) {
         let (first, last) = item.live();
+        if first >= last {
+            return;
+        }
         let position = self.spans.partition_point(|span| span.offset <= offset);
         let end = offset + item.extent;
         self.spans.insert(position, Span { offset, end, first, last });

@@ -142,6 +142,54 @@ fn preferred_pool_first() {
     }
 }
 
+fn pools_of(problem: &Problem, planner: Planner) -> Vec<usize> {
+    planned(problem, planner).places.iter().map(|place| place.pool.index()).collect()
+}
+
+#[test]
+fn traffic_decides_who_gets_the_fast_pool() {
+    let slow = Pool::unlimited("slow").costing(10);
+    let mut problem = Problem::with_pools([slow, Pool::limited("fast", 10).costing(1)]);
+    // The first saves most for its bytes, but then the others, which save more together,
+    // have no room.
+    problem.add(Buffer::new(6, 0..3).with_traffic(70));
+    problem.add(Buffer::new(5, 0..2).with_traffic(50));
+    problem.add(Buffer::new(5, 1..3).with_traffic(50));
+    assert_eq!(pools_of(&problem, Planner::Optimal), [0, 1, 1]);
+}
+
+#[test]
+fn what_fits_no_pool_is_said_to_be_impossible() {
+    let pools = [Pool::limited("a", 10), Pool::limited("b", 10)];
+    let add = |sizes: &[usize]| {
+        let mut problem = Problem::with_pools(pools.clone());
+        sizes.iter().for_each(|&size| _ = problem.add(Buffer::new(size, 0..1)));
+        plan(&problem, Planner::Optimal, &Limits::default())
+    };
+    assert!(add(&[4, 4, 6, 6]).is_ok());
+    let refused = add(&[4, 4, 4, 7]);
+    assert!(matches!(refused, Err(PlanError::NoRoom { impossible: true, .. })), "{refused:?}");
+
+    let mut problem = Problem::new();
+    problem.add(Buffer::new(8, 0..2).fixed(0));
+    problem.add(Buffer::new(8, 1..3).fixed(4));
+    let refused = plan(&problem, Planner::Optimal, &Limits::default());
+    assert!(matches!(refused, Err(PlanError::NoRoom { impossible: true, .. })), "{refused:?}");
+}
+
+/// Models that never run together live at steps of their own; state lives at all steps.
+#[test]
+fn models_that_never_run_together_share_all_but_their_state() {
+    let mut problem = Problem::new();
+    problem.add(Buffer::new(100, 0..2));
+    problem.add(Buffer::new(60, 1..3));
+    problem.add(Buffer::new(120, 3..5));
+    problem.add(Buffer::new(30, 4..6));
+    problem.add(Buffer::new(8, 0..6));
+    let plan = planned(&problem, Planner::Optimal);
+    assert_eq!((plan.size(), plan.proved()), (160 + 8, true));
+}
+
 /// All at once, and then one less at every step: as many sets as buffers.
 #[test]
 fn many_buffers_alive_together_take_no_square_of_memory() {

@@ -104,7 +104,7 @@ proptest! {
     ) {
         let buffers = buffers(&drafts, unit, aligned);
         let problem = problem(&buffers, Pool::limited("pool", limit));
-        match plan(&problem, Planner::Optimal, &Limits { nodes }) {
+        match plan(&problem, Planner::Optimal, &Limits { nodes, ..Limits::default() }) {
             Ok(plan) => {
                 let least = least(&buffers, plan.size());
                 prop_assert!(plan.lower_bound() <= least);

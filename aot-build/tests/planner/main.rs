@@ -3,6 +3,7 @@
 //! Recorded ones are read from a folder outside the repository, `/work/shared`
 //! or what `AOT_SHARED` names; without it those tests say that they skip.
 
+mod chains;
 mod exhaustive;
 mod properties;
 mod schedule;

@@ -51,6 +51,26 @@ fn problem(drafts: &[Draft], gaps: &[DraftGap], limits: &[Option<usize>]) -> Pro
     problem
 }
 
+/// Layers whose outputs may overlap their inputs (size, distance forward and backward,
+/// whether it can run backward), and buffers alive over several of them.
+fn chain(layers: &[(usize, i64, i64, bool)], others: &[(usize, usize, usize)], alignment: usize) -> Problem {
+    let mut problem = Problem::new();
+    let mut input: Option<(BufferId, usize)> = None;
+    for (step, &(size, forward, backward, runs_backward)) in layers.iter().enumerate() {
+        let output = problem.add(Buffer::new(size, step..step + 2).aligned(alignment));
+        if let Some((input, input_size)) = input {
+            let above =
+                if runs_backward { input_size as i64 - size as i64 + backward } else { input_size as i64 };
+            problem.set_gap(output, input, Gap { below: forward, above });
+        }
+        input = Some((output, size));
+    }
+    for &(size, start, steps) in others {
+        problem.add(Buffer::new(size, start..start + steps));
+    }
+    problem
+}
+
 /// The least size of the only pool, by trying every set of offsets below
 /// `known`.
 fn exhaustive(problem: &Problem, known: usize) -> usize {
@@ -127,6 +147,18 @@ proptest! {
     }
 
     #[test]
+    fn overlapping_chains_are_least_among_all(
+        layers in prop::collection::vec((1..=9_usize, -2..9_i64, -2..9_i64, any::<bool>()), 1..=5),
+        others in prop::collection::vec((1..=9_usize, 0..5_usize, 1..=5_usize), 0..=2),
+        alignment in 0..2_usize,
+    ) {
+        let problem = chain(&layers, &others, 1 << alignment);
+        let plan = plan(&problem, Planner::Optimal, &Limits::default()).unwrap();
+        prop_assert!(plan.proved());
+        prop_assert_eq!(plan.size(), exhaustive(&problem, plan.size()));
+    }
+
+    #[test]
     fn every_planner_keeps_the_rules(
         drafts in drafts(40, 30, 40),
         gaps in gaps(10),
@@ -136,7 +168,7 @@ proptest! {
         for limits in [vec![None], vec![Some(limit), None]] {
             let problem = problem(&drafts, &gaps, &limits);
             for planner in Planner::ALL {
-                let limits = Limits { nodes };
+                let limits = Limits { nodes, ..Limits::default() };
                 let first = plan(&problem, planner, &limits).unwrap();
                 prop_assert_eq!(verify(&problem, &first), Ok(()));
                 prop_assert_eq!(&first, &plan(&problem, planner, &limits).unwrap());
@@ -170,7 +202,7 @@ proptest! {
     )) {
         let problem = problem(&drafts, &[], &[None]);
         for planner in Planner::ALL {
-            let limits = Limits { nodes: 2_000 };
+            let limits = Limits { nodes: 2_000, ..Limits::default() };
             prop_assert_eq!(verify(&problem, &plan(&problem, planner, &limits).unwrap()), Ok(()));
         }
     }

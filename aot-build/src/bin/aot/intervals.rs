@@ -57,13 +57,14 @@ impl Request<'_> {
     /// Plans; with a time limit again and again, with ever higher limits on the search,
     /// until the answer is certain, a higher limit changes nothing, or the time is over.
     ///
-    /// The capacity is no limit to the planner: how much is missing is worth knowing.
+    /// The capacity is no limit to the planner, only enough: how much is missing is worth
+    /// knowing.
     fn search(&self, problem: &Problem) -> Result<Plan, PlanError> {
         let Some(seconds) = self.time_limit else {
-            return plan(problem, self.planner, &Limits::default());
+            return plan(problem, self.planner, &Limits { enough: self.capacity, ..Limits::default() });
         };
         let (begin, end) = (Instant::now(), Duration::from_secs_f64(seconds));
-        let mut limits = Limits { nodes: first_nodes(problem) };
+        let mut limits = Limits { nodes: first_nodes(problem), enough: self.capacity };
         let mut best: Option<Plan> = None;
         loop {
             let start = Instant::now();

@@ -100,7 +100,6 @@ fn section_rank(state: &State<'_>, section: usize, candidates: u32, rank: Sectio
     match rank {
         SectionRank::Children => children * 1e6 + slack,
         SectionRank::Level => level * 1e8 + children * 1e6 + slack,
-        SectionRank::Slack => slack * 1e3 + children,
         SectionRank::Failures => children / weight,
         SectionRank::FailuresSquared => children / (weight * weight),
     }

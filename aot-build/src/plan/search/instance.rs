@@ -51,6 +51,9 @@ pub(in super::super) struct Instance {
     /// Of each item: the conflicts in which it may start below the other, or
     /// together with it, after the other was placed.
     pub(super) loose: Vec<Vec<Edge>>,
+    /// Of each item: the conflicts of which the search works out early which of the two
+    /// lies below. All, where some items may share bytes; none where sections tell as much.
+    pub(super) ordered: Vec<Vec<Edge>>,
     /// Of each item: sections that it is in, and its bytes there.
     pub(super) life: Vec<Vec<(usize, i64)>>,
     /// Of each item: whether it is missing in a section between two of its own.
@@ -89,6 +92,7 @@ impl Instance {
             fixed: items().map(|item| item.fixed).collect(),
             edges,
             loose: Vec::new(),
+            ordered: Vec::new(),
             life: vec![Vec::new(); chosen.len()],
             scattered: Vec::new(),
             has_scattered: false,
@@ -107,6 +111,7 @@ impl Instance {
         instance.has_scattered = instance.scattered.contains(&true);
         instance.smallest = instance.extent.iter().copied().min().unwrap_or(0);
         instance.loose = instance.loose_edges();
+        instance.ordered = instance.ordered_edges();
         instance.class = instance.classes();
         instance
     }
@@ -169,6 +174,13 @@ impl Instance {
     fn loose_edges(&self) -> Vec<Vec<Edge>> {
         let loose = |edge: &&Edge| edge.gap.below <= 0 || self.fixed[edge.item].is_some();
         self.edges.iter().map(|edges| edges.iter().filter(loose).copied().collect()).collect()
+    }
+
+    fn ordered_edges(&self) -> Vec<Vec<Edge>> {
+        if self.savings.iter().all(Vec::is_empty) {
+            return vec![Vec::new(); self.edges.len()];
+        }
+        self.edges.clone()
     }
 
     /// Numbers the sets of items that differ in nothing.

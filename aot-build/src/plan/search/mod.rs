@@ -34,36 +34,47 @@ pub(super) enum Answer {
     Unknown,
 }
 
-/// Nodes of the first attempt: so many, and so many tenths of one an item.
-/// Many short attempts find more than a few long ones.
-const FIRST_ATTEMPT: (u64, u64) = (300, 15);
+/// Nodes of the attempts of the first round: ten an item, within these bounds.
+const FIRST_ATTEMPT: (u64, u64) = (300, 2_000);
 
-/// Looks for a packing of at most `capacity` bytes; takes what it visits from
-/// `nodes`.
-///
-/// `guide` holds the offsets of a packing that needs more: what lies low in it
-/// is tried low, too.
-pub(super) fn search(instance: &Instance, capacity: i64, guide: &[i64], nodes: &mut u64) -> Answer {
-    let guide: Vec<i64> = guide.iter().map(|offset| offset / instance.unit).collect();
-    let mut tree = Tree::new(instance, capacity.div_euclid(instance.unit), &guide);
-    let items = instance.extent.len() as u64;
-    let (mut fixed, per_item) = FIRST_ATTEMPT;
-    for strategy in Strategies::new() {
-        let limit = (fixed + items * per_item / 10).min(*nodes);
-        let (verdict, visited) = tree.run(&strategy, limit);
-        *nodes -= visited;
-        match verdict {
-            Verdict::Found => {
-                let offsets = tree.offsets().iter();
-                return Answer::Packing(offsets.map(|offset| offset * instance.unit).collect());
-            }
-            Verdict::Exhausted => return Answer::Impossible,
-            Verdict::OutOfNodes if *nodes == 0 => return Answer::Unknown,
-            Verdict::OutOfNodes => {}
-        }
-        if strategy.ends_round {
-            fixed += fixed / 4;
-        }
+/// A search that can be asked about one capacity after another and goes on where it
+/// stopped.
+pub(super) struct Search<'a> {
+    instance: &'a Instance,
+    tree: Tree<'a>,
+    strategies: Strategies,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(instance: &'a Instance) -> Self {
+        Self { instance, tree: Tree::new(instance), strategies: Strategies::new() }
     }
-    Answer::Unknown
+
+    /// Looks for a packing of at most `capacity` bytes; takes what it visits from `nodes`.
+    ///
+    /// `guide` holds the offsets of a packing that needs more: what lies low in it
+    /// is tried low, too.
+    pub(super) fn run(&mut self, capacity: i64, guide: &[i64], nodes: &mut u64) -> Answer {
+        let unit = self.instance.unit;
+        self.tree.aim(capacity.div_euclid(unit), guide.iter().map(|offset| offset / unit).collect());
+        let items = self.instance.extent.len() as u64;
+        let mut attempt = (10 * items).clamp(FIRST_ATTEMPT.0, FIRST_ATTEMPT.1);
+        while *nodes > 0 {
+            let strategy = self.strategies.next();
+            let (verdict, visited) = self.tree.run(&strategy, attempt.min(*nodes));
+            *nodes -= visited;
+            match verdict {
+                Verdict::Found => {
+                    let offsets = self.tree.offsets().iter();
+                    return Answer::Packing(offsets.map(|offset| offset * unit).collect());
+                }
+                Verdict::Exhausted => return Answer::Impossible,
+                Verdict::OutOfNodes => {}
+            }
+            if strategy.ends_round {
+                attempt += attempt / 4;
+            }
+        }
+        Answer::Unknown
+    }
 }

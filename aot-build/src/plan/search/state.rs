@@ -1,7 +1,7 @@
 //! The partial packing: placed items, lowest offsets of the others, and the
 //! trail by which both are taken back.
 
-use super::instance::{Instance, Seat};
+use super::instance::{Edge, Instance, Seat};
 
 /// The state of the search, with the means to undo every change.
 pub(super) struct State<'a> {
@@ -32,6 +32,8 @@ pub(super) struct State<'a> {
     /// Sections whose floor must be computed anew, with no repeats.
     stale: Vec<usize>,
     is_stale: Vec<bool>,
+    /// Items that were raised since pairs were last ordered.
+    raised: Vec<usize>,
 }
 
 enum Change {
@@ -39,6 +41,9 @@ enum Change {
     Floor { section: usize, before: i64, standing: u32 },
     Placed { item: usize },
 }
+
+/// How often pairs are ordered between two looks at the sections, for each item.
+const ORDERINGS: usize = 4;
 
 /// The state cannot be completed within the capacity.
 #[derive(Debug)]
@@ -65,6 +70,7 @@ impl<'a> State<'a> {
             trail: Vec::new(),
             stale: Vec::new(),
             is_stale: vec![false; sections],
+            raised: Vec::new(),
         }
     }
 
@@ -96,6 +102,7 @@ impl<'a> State<'a> {
                 return Err(DeadEnd);
             }
         }
+        self.raised.extend((0..self.placed.len()).filter(|&item| !self.placed[item]));
         for section in 0..self.floor.len() {
             self.mark_stale(section);
         }
@@ -176,6 +183,49 @@ impl<'a> State<'a> {
                     self.mark_stale(section);
                 }
             }
+            if !instance.ordered[item].is_empty() {
+                self.raised.push(item);
+            }
+        }
+        Ok(())
+    }
+
+    /// Orders the pairs of which one cannot lie below the other any more, for want of room
+    /// above that one.
+    ///
+    /// Only so many: three that must all lie below the next would chase each other up in
+    /// steps of their gaps.
+    fn order(&mut self) -> Result<(), DeadEnd> {
+        let instance = self.instance;
+        let mut rounds = ORDERINGS * self.placed.len();
+        while let Some(item) = self.raised.pop() {
+            if self.placed[item] {
+                continue;
+            }
+            rounds -= 1;
+            if rounds == 0 {
+                self.raised.clear();
+                break;
+            }
+            for edge in &instance.ordered[item] {
+                if !self.placed[edge.item] {
+                    self.order_pair(item, edge)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn order_pair(&mut self, item: usize, edge: &Edge) -> Result<(), DeadEnd> {
+        let fits = |upper: usize, offset: i64| offset + self.instance.extent[upper] <= self.capacity;
+        let from_item = self.low[item] + edge.gap.below;
+        let from_other = self.low[edge.item] + edge.gap.above;
+        let (lies_above, lies_below) = (!fits(edge.item, from_item), !fits(item, from_other));
+        if lies_above {
+            self.raise(item, from_other)?;
+        }
+        if lies_below {
+            self.raise(edge.item, from_item)?;
         }
         Ok(())
     }
@@ -212,6 +262,7 @@ impl<'a> State<'a> {
     /// Computes the floors that changed and checks that what is open above
     /// them fits.
     pub(super) fn settle(&mut self) -> Result<(), DeadEnd> {
+        self.order()?;
         while let Some(section) = self.stale.pop() {
             self.is_stale[section] = false;
             let (mut floor, mut standing) = (i64::MAX, 0);
@@ -248,6 +299,7 @@ impl<'a> State<'a> {
     }
 
     fn forget_stale(&mut self) {
+        self.raised.clear();
         for section in self.stale.drain(..) {
             self.is_stale[section] = false;
         }

@@ -18,8 +18,6 @@ pub(super) enum SectionRank {
     Children,
     /// The level, then the same.
     Level,
-    /// The bytes to spare, then the number of children.
-    Slack,
     /// The number of children over the weight of past failures.
     Failures,
     /// The same with the weight squared.
@@ -42,18 +40,18 @@ pub(super) struct Strategy {
 
 /// A round, chosen by what solved the benchmarks with the fewest nodes.
 const ROUND: [(ItemRank, SectionRank); 12] = [
-    (ItemRank::Life, SectionRank::Failures),
-    (ItemRank::Conflicts, SectionRank::Failures),
-    (ItemRank::Size, SectionRank::Children),
-    (ItemRank::Size, SectionRank::Level),
-    (ItemRank::Life, SectionRank::Failures),
-    (ItemRank::Conflicts, SectionRank::FailuresSquared),
-    (ItemRank::Size, SectionRank::Children),
-    (ItemRank::Life, SectionRank::Slack),
-    (ItemRank::Size, SectionRank::Failures),
-    (ItemRank::Conflicts, SectionRank::Slack),
     (ItemRank::Life, SectionRank::Children),
+    (ItemRank::Life, SectionRank::Failures),
+    (ItemRank::Size, SectionRank::Children),
     (ItemRank::Size, SectionRank::Level),
+    (ItemRank::Conflicts, SectionRank::Failures),
+    (ItemRank::Life, SectionRank::Children),
+    (ItemRank::Conflicts, SectionRank::FailuresSquared),
+    (ItemRank::Life, SectionRank::Failures),
+    (ItemRank::Size, SectionRank::Children),
+    (ItemRank::Size, SectionRank::Failures),
+    (ItemRank::Life, SectionRank::Children),
+    (ItemRank::Conflicts, SectionRank::Children),
 ];
 
 /// Strategies without end.
@@ -65,12 +63,8 @@ impl Strategies {
     pub(super) fn new() -> Self {
         Self { next: 0 }
     }
-}
 
-impl Iterator for Strategies {
-    type Item = Strategy;
-
-    fn next(&mut self) -> Option<Strategy> {
+    pub(super) fn next(&mut self) -> Strategy {
         let position = self.next % ROUND.len();
         let (items, sections) = ROUND[position];
         // The first four are tried as they are.
@@ -78,12 +72,12 @@ impl Iterator for Strategies {
         let noise = if attempt < 4 { 0 } else { 20 + attempt * 7 % 60 };
         // Following the guide is what brings the hardest cases down; what it
         // never finds, attempts without it do.
-        let wander = match attempt % 3 {
-            0 => None,
-            1 => Some(noise / 10),
+        let wander = match attempt % 5 {
+            0..=2 => None,
+            3 => Some(noise / 10),
             _ => Some(noise),
         };
         self.next += 1;
-        Some(Strategy { items, sections, noise, wander, ends_round: position + 1 == ROUND.len() })
+        Strategy { items, sections, noise, wander, ends_round: position + 1 == ROUND.len() }
     }
 }

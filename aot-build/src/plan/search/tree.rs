@@ -24,12 +24,12 @@ pub(super) enum Verdict {
     OutOfNodes,
 }
 
-/// The search for one capacity; what has failed is kept from run to run.
+/// The search; what has failed is kept from run to run.
 pub(super) struct Tree<'a> {
     state: State<'a>,
     failed: HashSet<u128, BuildHasherDefault<KeyHasher>>,
     /// Offsets of a packing that is a little too high.
-    guide: &'a [i64],
+    guide: Vec<i64>,
     random: Random,
 }
 
@@ -54,13 +54,24 @@ struct Node {
 }
 
 impl<'a> Tree<'a> {
-    pub(super) fn new(instance: &'a Instance, capacity: i64, guide: &'a [i64]) -> Self {
+    pub(super) fn new(instance: &'a Instance) -> Self {
         Self {
-            state: State::new(instance, capacity),
+            state: State::new(instance, i64::MAX),
             failed: HashSet::default(),
             random: Random::new(),
-            guide,
+            guide: Vec::new(),
         }
+    }
+
+    /// Sets what the next runs look for: a packing of at most `capacity`, like that of
+    /// `guide`.
+    pub(super) fn aim(&mut self, capacity: i64, guide: Vec<i64>) {
+        // What fails within a capacity fails within any that is less.
+        if capacity > self.state.capacity {
+            self.failed.clear();
+        }
+        self.state.capacity = capacity;
+        self.guide = guide;
     }
 
     /// Of each item: its offset, once a packing is found.
@@ -128,7 +139,7 @@ impl<'a> Tree<'a> {
         if self.failed.contains(&key) {
             return None;
         }
-        let branching = choice::branch(&self.state, &component, strategy, self.guide, &mut self.random)?;
+        let branching = choice::branch(&self.state, &component, strategy, &self.guide, &mut self.random)?;
         Some(Node {
             component,
             key,
