@@ -72,7 +72,9 @@ fn published_models_neither_panic_nor_allocate() {
         let path = models.join(name).join("model.tflite").display().to_string();
         // Writing to a string cannot fail.
         let _ = writeln!(runners, "aot_macros::aot_model! {{ struct M{i} = {path:?}; }}");
-        let _ = writeln!(calls, "    if !run(M{i}::take()) {{ return {}; }}", i + 1);
+        let _ =
+            writeln!(runners, "aot_macros::aot_model! {{ struct Min{i} = {path:?} {{ memory = \"min\" }} }}");
+        let _ = writeln!(calls, "    if !run(M{i}::take()) || !run(Min{i}::take()) {{ return {}; }}", i + 1);
     }
     let root = workspace.display();
     write("Cargo.toml", format!(include_str!("published_models.toml"), root = root));
