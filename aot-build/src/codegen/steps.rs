@@ -46,7 +46,8 @@ fn specialises(kernel: &Kernel) -> bool {
         | Kernel::PadI8(_)
         | Kernel::QuantizeF32I8(_)
         | Kernel::SoftmaxF32(_)
-        | Kernel::SoftmaxI8(_) => false,
+        | Kernel::SoftmaxI8(_)
+        | Kernel::StridedCopyI8(_) => false,
     }
 }
 

@@ -42,6 +42,19 @@ impl Sketch {
         self.add(name, op.into(), inputs, Some(ty))
     }
 
+    /// Several float results.
+    pub(crate) fn nodes(&mut self, names: &[&str], op: impl Into<Op>, inputs: &[TensorId]) -> Vec<TensorId> {
+        self.nodes += 1;
+        let ids = self.builder.node(NodeDeclaration {
+            name: names[0].into(),
+            index: self.nodes - 1,
+            op: op.into(),
+            inputs: inputs.iter().copied().map(Some).collect(),
+            outputs: names.iter().map(|&name| OutputDeclaration { name: name.into(), ty: None }).collect(),
+        });
+        ids.into_iter().map(|id| id.expect("the sketch is right")).collect()
+    }
+
     fn add(&mut self, name: &str, op: Op, inputs: &[TensorId], ty: Option<TensorType>) -> TensorId {
         self.nodes += 1;
         let ids = self.builder.node(NodeDeclaration {

@@ -7,6 +7,7 @@ mod activation;
 mod add;
 mod average_pool2d;
 mod broadcast;
+mod concatenation;
 mod conv2d;
 mod depthwise_conv2d;
 mod dequantize;
@@ -14,20 +15,27 @@ mod fully_connected;
 mod logistic;
 mod max_pool2d;
 mod mean;
+mod pack;
 mod pad;
 mod quantize;
 mod quantized;
 mod relu;
 mod reshape;
+mod slice;
 mod softmax;
+mod split;
+mod strided;
 #[cfg(test)]
 mod tests;
+mod transpose;
+mod unpack;
 mod weighted;
 mod window;
 
 pub use activation::Activation;
 pub use add::Add;
 pub use average_pool2d::AveragePool2d;
+pub use concatenation::Concatenation;
 pub use conv2d::Conv2d;
 pub use depthwise_conv2d::DepthwiseConv2d;
 pub use dequantize::Dequantize;
@@ -35,11 +43,16 @@ pub use fully_connected::FullyConnected;
 pub use logistic::Logistic;
 pub use max_pool2d::MaxPool2d;
 pub use mean::Mean;
+pub use pack::Pack;
 pub use pad::Pad;
 pub use quantize::Quantize;
 pub use relu::Relu;
 pub use reshape::Reshape;
+pub use slice::Slice;
 pub use softmax::Softmax;
+pub use split::Split;
+pub use transpose::Transpose;
+pub use unpack::Unpack;
 pub use window::Padding2d;
 
 use aot_rt::DType;
@@ -61,12 +74,33 @@ pub trait Operator {
     /// When number, types or extents of the operands do not fit the attributes.
     fn infer(&self, operands: &Operands<'_>) -> Result<Vec<TensorType>, OpError>;
 
+    /// What result `result` is a view of: elements that stand together, in their order. A
+    /// view takes no memory and no step.
+    fn view(&self, _result: usize, _operands: &Operands<'_>) -> Option<View> {
+        None
+    }
+
+    /// The first of the result's elements that operand `operand` makes up: they stand
+    /// together there, in their order. It can be made there from the start.
+    fn part(&self, _operand: usize, _operands: &Operands<'_>) -> Option<usize> {
+        None
+    }
+
     /// Appends the steps that compute the results.
     ///
     /// # Errors
     ///
     /// When no kernel computes this combination of types and quantization.
     fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError>;
+}
+
+/// A view: elements of an operand that stand together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct View {
+    /// Position of the operand.
+    pub operand: usize,
+    /// The first of the elements.
+    pub first: usize,
 }
 
 /// The operands of a node.
@@ -87,6 +121,18 @@ impl<'a> Operands<'a> {
     #[must_use]
     pub fn optional(&self, i: usize) -> Option<&'a Tensor> {
         self.0.get(i).copied().flatten()
+    }
+
+    /// Number of operands.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Checks the number of operands.
@@ -193,6 +239,22 @@ macro_rules! operators {
                 }
             }
 
+            /// What a result is a view of, see [`Operator::view`].
+            #[must_use]
+            pub fn view(&self, result: usize, operands: &[Option<&Tensor>]) -> Option<View> {
+                match self {
+                    $(Self::$op(op) => op.view(result, &Operands(operands)),)*
+                }
+            }
+
+            /// Which part of the result an operand is, see [`Operator::part`].
+            #[must_use]
+            pub fn part(&self, operand: usize, operands: &[Option<&Tensor>]) -> Option<usize> {
+                match self {
+                    $(Self::$op(op) => op.part(operand, &Operands(operands)),)*
+                }
+            }
+
             /// Appends the steps, see [`Operator::lower`].
             ///
             /// # Errors
@@ -218,6 +280,7 @@ macro_rules! operators {
 operators! {
     Add,
     AveragePool2d,
+    Concatenation,
     Conv2d,
     DepthwiseConv2d,
     Dequantize,
@@ -225,11 +288,16 @@ operators! {
     Logistic,
     MaxPool2d,
     Mean,
+    Pack,
     Pad,
     Quantize,
     Relu,
     Reshape,
+    Slice,
     Softmax,
+    Split,
+    Transpose,
+    Unpack,
 }
 
 /// Element types by name, for attributes in files.

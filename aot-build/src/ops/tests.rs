@@ -171,7 +171,11 @@ fn refusals_of_other_operators() {
     for (op, y, expect) in [
         (Op::from(AveragePool2d { window, stride, padding, activation }), coarse([1; 4]), equal),
         (MaxPool2d { window, stride, padding, activation }.into(), coarse([1; 4]), equal),
-        (Pad { padding: vec![[0, 0], [0, 0], [1, 0], [0, 0]] }.into(), coarse([1, 2, 3, 1]), equal),
+        (
+            Pad { padding: vec![[0, 0], [0, 0], [1, 0], [0, 0]], value: None }.into(),
+            coarse([1, 2, 3, 1]),
+            equal,
+        ),
         (Reshape { shape: Shape::new([4, 1, 1, 1]).unwrap() }.into(), coarse([4, 1, 1, 1]), equal),
         (Softmax::default().into(), coarse([1, 2, 2, 1]), fixed),
         (Logistic {}.into(), coarse([1, 2, 2, 1]), fixed),

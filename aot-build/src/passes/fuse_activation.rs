@@ -58,13 +58,19 @@ fn activation_mut(op: &mut Op) -> Option<&mut Activation> {
         Op::FullyConnected(op) => Some(&mut op.activation),
         Op::MaxPool2d(op) => Some(&mut op.activation),
         Op::Relu(op) => Some(&mut op.activation),
-        Op::Dequantize(_)
+        Op::Concatenation(_)
+        | Op::Dequantize(_)
         | Op::Logistic(_)
         | Op::Mean(_)
+        | Op::Pack(_)
         | Op::Pad(_)
         | Op::Quantize(_)
         | Op::Reshape(_)
-        | Op::Softmax(_) => None,
+        | Op::Slice(_)
+        | Op::Softmax(_)
+        | Op::Split(_)
+        | Op::Transpose(_)
+        | Op::Unpack(_) => None,
     }
 }
 

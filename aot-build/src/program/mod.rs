@@ -7,6 +7,7 @@
 mod constants;
 mod liveness;
 mod lower;
+mod parts;
 
 pub use constants::ConstantPool;
 pub use liveness::Lifetime;
@@ -95,6 +96,28 @@ pub enum Operand {
 }
 
 impl Operand {
+    /// Type of the elements.
+    #[must_use]
+    pub const fn dtype(self) -> DType {
+        match self {
+            Self::Buffer(view) => view.dtype,
+            Self::Constant(view) => view.dtype,
+        }
+    }
+
+    /// `len` of its elements, from `first` on.
+    #[must_use]
+    pub const fn part(self, first: usize, len: usize) -> Self {
+        match self {
+            Self::Buffer(view) => {
+                Self::Buffer(View { offset: view.offset + first * view.dtype.size(), len, ..view })
+            }
+            Self::Constant(view) => {
+                Self::Constant(ConstantView { offset: view.offset + first * view.dtype.size(), len, ..view })
+            }
+        }
+    }
+
     /// The same memory as bytes, for kernels that only move it.
     #[must_use]
     pub const fn as_bytes(self) -> Self {

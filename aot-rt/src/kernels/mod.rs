@@ -31,6 +31,7 @@ mod pool2d;
 mod quantize;
 mod requantize;
 mod softmax;
+mod strided_copy;
 mod window;
 
 pub use add::{AddF32, AddI8, Broadcast, add_f32, add_i8};
@@ -50,6 +51,7 @@ pub use pool2d::{
 };
 pub use quantize::{DequantizeI8F32, QuantizeF32I8, dequantize_i8_f32, quantize_f32_i8};
 pub use softmax::{SoftmaxF32, SoftmaxI8, softmax_f32, softmax_i8};
+pub use strided_copy::{StridedCopyI8, strided_copy_i8};
 pub use window::Window2d;
 
 /// Name, type and access of a kernel's operand.
@@ -185,6 +187,7 @@ kernels! {
     QuantizeF32I8 => quantize_f32_i8(x: read f32, y: write i8);
     SoftmaxF32 => softmax_f32(x: read f32, y: write f32);
     SoftmaxI8 => softmax_i8(x: read i8, y: write i8);
+    StridedCopyI8 => strided_copy_i8(x: read i8, y: write i8);
 }
 
 kernel_params! {
