@@ -173,7 +173,6 @@ INT8_VERSIONS = {
     "CONCATENATION": 2,
     "CONV_2D": 3,
     "DEPTHWISE_CONV_2D": 3,
-    "DEPTH_TO_SPACE": 2,
     "FULLY_CONNECTED": 4,
     "GATHER": 2,
     "LOGISTIC": 2,

@@ -40,6 +40,7 @@ fn specialises(kernel: &Kernel) -> bool {
         | Kernel::DequantizeI8F32(_)
         | Kernel::FullyConnectedF32(_)
         | Kernel::FullyConnectedI8(_)
+        | Kernel::GatherI8(_)
         | Kernel::LogisticF32(_)
         | Kernel::LookupI8(_)
         | Kernel::PadF32(_)

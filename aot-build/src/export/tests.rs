@@ -129,7 +129,7 @@ impl Choices {
     /// An operator that only moves elements.
     fn movement(&mut self, x: &Shape) -> Op {
         let axis = self.below(x.len().max(1));
-        match self.below(6) {
+        match self.below(15) {
             0 => Concatenation { axis }.into(),
             1 => Pack { axis }.into(),
             2 => {
@@ -140,7 +140,19 @@ impl Choices {
             }
             3 => Split { axis, sizes: vec![1; x.get(axis).copied().unwrap_or(1)] }.into(),
             4 => Transpose { permutation: (0..x.len()).rev().collect() }.into(),
-            _ => Unpack { axis }.into(),
+            5 => Unpack { axis }.into(),
+            6 => Tile { multiples: x.iter().map(|_| 1 + self.below(2)).collect() }.into(),
+            7 => BroadcastTo { shape: x.clone() }.into(),
+            8 => Reverse { axes: vec![axis] }.into(),
+            9 => DepthToSpace { block: 1 + self.below(2) }.into(),
+            10 => SpaceToDepth { block: 1 + self.below(2) }.into(),
+            11 => SpaceToBatch { block: vec![1], padding: vec![self.pair()] }.into(),
+            12 => BatchToSpace { block: vec![1], crop: vec![[0, 0]] }.into(),
+            13 => Gather { axis }.into(),
+            _ => {
+                let mode = self.of(&[Mirror::Reflect, Mirror::Symmetric]);
+                MirrorPad { padding: x.iter().map(|extent| [extent - 1, 0]).collect(), mode }.into()
+            }
         }
     }
 

@@ -6,27 +6,37 @@
 mod activation;
 mod add;
 mod average_pool2d;
+mod batch_to_space;
+mod blocks;
 mod broadcast;
+mod broadcast_to;
 mod concatenation;
 mod conv2d;
+mod depth_to_space;
 mod depthwise_conv2d;
 mod dequantize;
 mod fully_connected;
+mod gather;
 mod logistic;
 mod max_pool2d;
 mod mean;
+mod mirror_pad;
 mod pack;
 mod pad;
 mod quantize;
 mod quantized;
 mod relu;
 mod reshape;
+mod reverse;
 mod slice;
 mod softmax;
+mod space_to_batch;
+mod space_to_depth;
 mod split;
 mod strided;
 #[cfg(test)]
 mod tests;
+mod tile;
 mod transpose;
 mod unpack;
 mod weighted;
@@ -35,22 +45,31 @@ mod window;
 pub use activation::Activation;
 pub use add::Add;
 pub use average_pool2d::AveragePool2d;
+pub use batch_to_space::BatchToSpace;
+pub use broadcast_to::BroadcastTo;
 pub use concatenation::Concatenation;
 pub use conv2d::Conv2d;
+pub use depth_to_space::DepthToSpace;
 pub use depthwise_conv2d::DepthwiseConv2d;
 pub use dequantize::Dequantize;
 pub use fully_connected::FullyConnected;
+pub use gather::Gather;
 pub use logistic::Logistic;
 pub use max_pool2d::MaxPool2d;
 pub use mean::Mean;
+pub use mirror_pad::{Mirror, MirrorPad};
 pub use pack::Pack;
 pub use pad::Pad;
 pub use quantize::Quantize;
 pub use relu::Relu;
 pub use reshape::Reshape;
+pub use reverse::Reverse;
 pub use slice::Slice;
 pub use softmax::Softmax;
+pub use space_to_batch::SpaceToBatch;
+pub use space_to_depth::SpaceToDepth;
 pub use split::Split;
+pub use tile::Tile;
 pub use transpose::Transpose;
 pub use unpack::Unpack;
 pub use window::Padding2d;
@@ -280,22 +299,31 @@ macro_rules! operators {
 operators! {
     Add,
     AveragePool2d,
+    BatchToSpace,
+    BroadcastTo,
     Concatenation,
     Conv2d,
+    DepthToSpace,
     DepthwiseConv2d,
     Dequantize,
     FullyConnected,
+    Gather,
     Logistic,
     MaxPool2d,
     Mean,
+    MirrorPad,
     Pack,
     Pad,
     Quantize,
     Relu,
     Reshape,
+    Reverse,
     Slice,
     Softmax,
+    SpaceToBatch,
+    SpaceToDepth,
     Split,
+    Tile,
     Transpose,
     Unpack,
 }

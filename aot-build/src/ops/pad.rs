@@ -58,8 +58,24 @@ impl Pad {
     }
 }
 
+/// Appends the steps that make each element of the result `element`.
+///
+/// # Errors
+///
+/// When that is no value of its type.
+pub(super) fn fill(node: &mut NodeLowering<'_, '_>, element: f64) -> Result<(), OpError> {
+    let y = &node.output(0).ty;
+    let value = node.constant(y.dtype, &bytes(y.dtype, element)?);
+    let (everywhere, result) = (Strided::gather(0, &[0], &[y.shape.elements()]), node.write(0));
+    everywhere.steps(node, value, result, &format!("{element} everywhere"))
+}
+
 /// The element of `x` that stands for 0.
-fn zero(x: &Tensor) -> Result<f64, OpError> {
+///
+/// # Errors
+///
+/// When it has a zero point for each channel.
+pub(super) fn zero(x: &Tensor) -> Result<f64, OpError> {
     match x.ty.quantization {
         Some(_) => Ok(quantized::tensor_wide(x)?.zero_point.into()),
         None => Ok(0.0),
@@ -132,9 +148,7 @@ impl Operator for Pad {
             node.step(Kernel::PadI8(kernel), vec![x.as_bytes(), result.as_bytes()], 0, description);
         } else {
             // The element everywhere, then `x` over it.
-            let value = node.constant(dtype, &bytes);
-            let everywhere = Strided::gather(0, &[0], &[y.ty.shape.elements()]);
-            everywhere.steps(node, value, result, &format!("{element} everywhere"))?;
+            fill(node, element)?;
             let strides = y.ty.shape.strides();
             let first = strides.iter().zip(&self.padding).map(|(stride, [before, _])| stride * before).sum();
             Strided::between(shape, first, &y.ty.shape).steps(node, x, result, &description)?;

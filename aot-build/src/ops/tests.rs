@@ -290,3 +290,27 @@ fn padding_of_every_type() {
         assert_eq!(results, [[expect.clone(), x, expect.clone(), expect].concat()]);
     }
 }
+
+/// Indices that are not known when the model is compiled, and constant ones in no order.
+#[test]
+fn gather_by_any_indices() {
+    let x = [[1_u8, 2], [3, 4], [5, 6], [7, 8], [9, 10]];
+    let indices = [3, 0, 4, 4, 1, 2, 0, 4, 3];
+    let i32s = |shape| TensorType { dtype: DType::I32, ..f32_type([shape]) };
+    let rows = |rows| TensorType { dtype: DType::U8, ..f32_type([rows, 2]) };
+    for constant in [false, true] {
+        let mut sketch = Sketch::new();
+        let operand = sketch.input("x", rows(5));
+        let by = match constant {
+            false => sketch.input("by", i32s(9)),
+            true => sketch.constant("by", i32s(9), Data::from_i32s(&indices)),
+        };
+        let y = sketch.typed("y", Gather { axis: 0 }, &[operand, by], rows(9));
+        let compiled = compile(sketch.finish(&[y]), &Config::default()).unwrap();
+        assert_eq!(compiled.program.steps.len(), 1);
+        let (x, by) = (x.concat(), indices.map(i32::to_le_bytes).concat());
+        let inputs: &[&[u8]] = if constant { &[&x] } else { &[&x, &by] };
+        let expect: Vec<u8> = indices.iter().flat_map(|&i| [2 * i as u8 + 1, 2 * i as u8 + 2]).collect();
+        assert_eq!(Evaluator::new(&compiled).run(inputs).unwrap(), [expect]);
+    }
+}

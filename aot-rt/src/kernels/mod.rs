@@ -23,6 +23,7 @@ mod dot;
 mod elementwise;
 mod filters;
 mod fully_connected;
+mod gather;
 mod lookup;
 mod loops;
 mod mean;
@@ -42,6 +43,7 @@ pub use depthwise_conv2d::{
 pub use elementwise::{ClampF32, CopyI8, LogisticF32, clamp_f32, copy_i8, logistic_f32};
 pub use filters::packed_filters;
 pub use fully_connected::{FullyConnectedF32, FullyConnectedI8, fully_connected_f32, fully_connected_i8};
+pub use gather::{GatherI8, gather_i8};
 pub use lookup::{LookupI8, logistic_table, lookup_i8, rescale_table, tanh_table};
 pub use mean::{MeanF32, MeanI8, Reduction, mean_f32, mean_i8};
 pub use pad::{PadF32, PadI8, Padding, pad_f32, pad_i8};
@@ -176,6 +178,7 @@ kernels! {
     FullyConnectedI8 => fully_connected_i8(
         x: read i8, weights: read i8, bias: read i32, multipliers: read i32, shifts: read i8, y: write i8
     );
+    GatherI8 => gather_i8(x: read i8, indices: read i32, y: write i8);
     LogisticF32 => logistic_f32(x: read f32, y: write f32);
     LookupI8 => lookup_i8(x: read i8, table: read i8, y: write i8);
     MaxPool2dF32 => max_pool2d_f32(x: read f32, y: write f32);

@@ -19,6 +19,12 @@ def all_cases():
     yield from strided_slice_cases()
     yield from transpose_cases()
     yield from pad_v2_cases()
+    yield from mirror_pad_cases()
+    yield from repeating_cases()
+    yield from reverse_cases()
+    yield from gather_cases()
+    yield from depth_cases()
+    yield from batch_cases()
 
 
 def move(name, op, operands, **extra):
@@ -149,3 +155,100 @@ def pad_v2_cases():
     yield from pad("rows", (2, 3), [[1, 2], [0, 0]], -128)
     yield from pad("image", (1, 2, 3, 2), [[0, 0], [1, 0], [2, 1], [0, 0]], 77)
     yield from pad("zeros", (1, 2, 2, 1), [[0, 0], [1, 1], [1, 1], [0, 0]], 23)
+
+
+def mirror_pad_cases():
+    def mirror_pad(name, shape, paddings, mode):
+        op = Op("MIRROR_PAD", options(schema.MirrorPadOptionsT, mode=mode))
+        return move(name, op, [Activation(shape, SAME), Integers(paddings, "paddings")])
+
+    yield from mirror_pad("reflect_rows", (3, 2), [[2, 1], [0, 0]], schema.MirrorPadMode.REFLECT)
+    yield from mirror_pad("reflect_image", (1, 4, 3, 2), [[0, 0], [1, 3], [2, 1], [0, 0]], schema.MirrorPadMode.REFLECT)
+    yield from mirror_pad("symmetric", (2, 3, 2), [[1, 2], [3, 0], [0, 2]], schema.MirrorPadMode.SYMMETRIC)
+
+
+def repeating_cases():
+    def tile(name, shape, multiples):
+        # TensorFlow Lite Micro has no TILE.
+        operands = [Activation(shape, SAME), Integers(multiples, "multiples")]
+        return move(name, Op("TILE", schema.TileOptionsT()), operands, engine="litert")
+
+    yield from tile("rows", (2, 3), [2, 1])
+    yield from tile("all_axes", (2, 3, 2), [2, 3, 2])
+    yield from tile("rank4", (2, 1, 2, 3), [2, 3, 2, 2])
+
+    def broadcast_to(name, shape, target):
+        operands = [Activation(shape, SAME), Integers(target, "shape")]
+        return move(name, Op("BROADCAST_TO", schema.BroadcastToOptionsT(), 2), operands)
+
+    yield from broadcast_to("rows", (1, 3), [4, 3])
+    yield from broadcast_to("more_axes", (2, 1), [2, 2, 3])
+    yield from broadcast_to("between", (2, 1, 3, 1), [2, 2, 3, 2])
+
+    def fill(name, shape):
+        operands = [Integers(shape, "dims"), Activation((), SAME)]
+        return move(name, Op("FILL", schema.FillOptionsT()), operands)
+
+    yield from fill("matrix", [2, 3])
+
+
+def reverse_cases():
+    def reverse(name, shape, axes, engine="micro"):
+        operands = [Activation(shape, SAME), Integers(axes, "axes")]
+        return move(name, Op("REVERSE_V2", schema.ReverseV2OptionsT()), operands, engine=engine)
+
+    yield from reverse("rows", (3, 2), [0])
+    yield from reverse("last_axis", (2, 3, 4), [-1])
+    yield from reverse("middle_axis", (2, 3, 2), [1])
+
+
+def gather_cases():
+    def gather(name, shape, axis, indices):
+        op = Op("GATHER", options(schema.GatherOptionsT, axis=axis))
+        return move(name, op, [Activation(shape, SAME), Integers(indices, "indices")])
+
+    yield from gather("rows", (5, 3), 0, [4, 0, 0])
+    yield from gather("every_second", (2, 5, 2), 1, [0, 2, 4])
+    yield from gather("last_axis", (2, 3, 4), -1, [3, 1, 2, 2, 0, 3, 1])
+    yield from gather("matrix_of_indices", (4, 2), 0, [[1, 2], [3, 0]])
+
+
+def depth_cases():
+    def moved(operator, kind, name, shape, block):
+        op = Op(operator, options(kind, blockSize=block))
+        return move(name, op, [Activation(shape, SAME)])
+
+    for name, shape, block in (
+        ("2", (1, 4, 6, 3), 2),
+        ("batch", (2, 2, 4, 1), 2),
+        ("3", (1, 3, 6, 2), 3),
+    ):
+        yield from moved("SPACE_TO_DEPTH", schema.SpaceToDepthOptionsT, name, shape, block)
+    for name, shape, block in (
+        ("2", (1, 2, 3, 12), 2),
+        ("batch", (2, 1, 2, 4), 2),
+        ("3", (1, 1, 2, 18), 3),
+    ):
+        yield from moved("DEPTH_TO_SPACE", schema.DepthToSpaceOptionsT, name, shape, block)
+
+
+def batch_cases():
+    def space_to_batch(name, shape, block, paddings):
+        op = Op("SPACE_TO_BATCH_ND", schema.SpaceToBatchNDOptionsT())
+        operands = [Activation(shape, SAME), Integers(block, "block"), Integers(paddings, "paddings")]
+        # TensorFlow Lite Micro pads with 0 instead of the zero point (L2).
+        return move(name, op, operands, engine="litert")
+
+    yield from space_to_batch("squares", (2, 4, 6, 2), [2, 2], [[0, 0], [0, 0]])
+    yield from space_to_batch("padded", (1, 5, 4, 2), [2, 3], [[0, 1], [2, 3]])
+    yield from space_to_batch("one_axis", (1, 5, 3), [2], [[2, 1]])
+    yield from space_to_batch("padded_blocks", (1, 2, 2, 1), [2, 2], [[2, 0], [3, 1]])
+
+    def batch_to_space(name, shape, block, crops):
+        op = Op("BATCH_TO_SPACE_ND", schema.BatchToSpaceNDOptionsT())
+        operands = [Activation(shape, SAME), Integers(block, "block"), Integers(crops, "crops")]
+        return move(name, op, operands)
+
+    yield from batch_to_space("squares", (8, 2, 3, 2), [2, 2], [[0, 0], [0, 0]])
+    yield from batch_to_space("cropped", (6, 3, 2, 2), [2, 3], [[1, 0], [2, 1]])
+    yield from batch_to_space("one_axis", (2, 3, 3), [2], [[1, 2]])

@@ -4,7 +4,10 @@ use super::node::{Integers, Node, kind};
 use super::operators::checked_axis;
 use crate::error::OpError;
 use crate::graph::Shape;
-use crate::ops::{Activation, Concatenation, Op, Pack, Pad, Slice, Split, Transpose, Unpack};
+use crate::ops::{
+    Activation, BatchToSpace, BroadcastTo, Concatenation, DepthToSpace, Gather, Mirror, MirrorPad, Op, Pack,
+    Pad, Reverse, Slice, SpaceToBatch, SpaceToDepth, Split, Tile, Transpose, Unpack,
+};
 
 pub(super) fn concatenation(node: &Node<'_>) -> Result<Op, OpError> {
     const AXIS: usize = 0;
@@ -227,6 +230,14 @@ pub(super) fn pad_v2(node: &Node<'_>) -> Result<Op, OpError> {
     Ok(Pad { padding: paddings(node)?, value: Some(value) }.into())
 }
 
+pub(super) fn mirror_pad(node: &Node<'_>) -> Result<Op, OpError> {
+    const MODE: usize = 0;
+    let options = node.options(kind(77, "MirrorPadOptions", 1))?;
+    options.only(MODE, &[0, 1], "mode")?;
+    let mode = if options.flag(MODE)? { Mirror::Symmetric } else { Mirror::Reflect };
+    Ok(MirrorPad { padding: paddings(node)?, mode }.into())
+}
+
 /// For each axis, elements before and after.
 fn paddings(node: &Node<'_>) -> Result<Vec<[usize; 2]>, OpError> {
     let padding = required(node, 1, "the paddings")?;
@@ -235,11 +246,103 @@ fn paddings(node: &Node<'_>) -> Result<Vec<[usize; 2]>, OpError> {
         let (found, shape) = (padding.values.len(), node.shape(0)?);
         return Err(format!("{found} paddings, expected [{rank}, 2] for shape {shape}").into());
     }
-    let cells = |value: &i64| {
-        let cells = i32::try_from(*value).ok().and_then(|value| usize::try_from(value).ok());
-        cells.ok_or_else(|| OpError::from(format!("padding is {value}, expected 0 to {}", i32::MAX)))
-    };
-    padding.values.as_chunks().0.iter().map(|[before, after]| Ok([cells(before)?, cells(after)?])).collect()
+    pairs(&padding.values, "padding")
+}
+
+/// Numbers of elements before and after.
+fn pairs(values: &[i64], what: &str) -> Result<Vec<[usize; 2]>, OpError> {
+    let pair = |[before, after]: &[i64; 2]| Ok([count(*before, what)?, count(*after, what)?]);
+    values.as_chunks().0.iter().map(pair).collect()
+}
+
+/// A number of elements that an `i32` can hold.
+fn count(value: i64, what: &str) -> Result<usize, OpError> {
+    let count = i32::try_from(value).ok().and_then(|value| usize::try_from(value).ok());
+    count.ok_or_else(|| format!("{what} is {value}, expected 0 to {}", i32::MAX).into())
+}
+
+pub(super) fn tile(node: &Node<'_>) -> Result<Op, OpError> {
+    node.optional_options(kind(51, "TileOptions", 0))?;
+    let multiples = required(node, 1, "the multiples")?.values;
+    let multiples =
+        multiples.into_iter().map(|value| count(value, "a multiple")).collect::<Result<_, _>>()?;
+    Ok(Tile { multiples }.into())
+}
+
+pub(super) fn broadcast_to(node: &Node<'_>) -> Result<Op, OpError> {
+    node.optional_options(kind(104, "BroadcastToOptions", 0))?;
+    Ok(BroadcastTo { shape: extents(node, 1)? }.into())
+}
+
+pub(super) fn fill(node: &Node<'_>) -> Result<Op, OpError> {
+    node.optional_options(kind(68, "FillOptions", 0))?;
+    let value = node.shape(0)?;
+    if !value.is_empty() {
+        return Err(format!("the value has shape {value}, expected a scalar").into());
+    }
+    Ok(BroadcastTo { shape: extents(node, 0)? }.into())
+}
+
+/// A shape that is a constant operand.
+fn extents(node: &Node<'_>, operand: usize) -> Result<Shape, OpError> {
+    let values = required(node, operand, "the shape")?.values;
+    let extents = values.into_iter().map(|value| count(value, "an extent")).collect::<Result<Vec<_>, _>>();
+    Ok(Shape::new(extents?)?)
+}
+
+pub(super) fn reverse(node: &Node<'_>) -> Result<Op, OpError> {
+    node.optional_options(kind(81, "ReverseV2Options", 0))?;
+    let rank = node.shape(0)?.len();
+    let axes = required(node, 1, "the axes")?.values;
+    let mut axes = axes.iter().map(|axis| checked_axis(*axis, rank)).collect::<Result<Vec<_>, _>>()?;
+    axes.sort_unstable();
+    Ok(Reverse { axes }.into())
+}
+
+pub(super) fn gather(node: &Node<'_>) -> Result<Op, OpError> {
+    const AXIS: usize = 0;
+    const BATCH_DIMS: usize = 1;
+    let options = node.optional_options(kind(23, "GatherOptions", 2))?;
+    let batch = options.i32(BATCH_DIMS)?;
+    if batch != 0 {
+        return Err(format!("batch_dims {batch} is not supported, only 0").into());
+    }
+    Ok(Gather { axis: checked_axis(options.i32(AXIS)?.into(), node.shape(0)?.len())? }.into())
+}
+
+pub(super) fn space_to_depth(node: &Node<'_>) -> Result<Op, OpError> {
+    const BLOCK_SIZE: usize = 0;
+    let options = node.options(kind(19, "SpaceToDepthOptions", 1))?;
+    Ok(SpaceToDepth { block: options.count(BLOCK_SIZE, 0, "block_size")? }.into())
+}
+
+pub(super) fn depth_to_space(node: &Node<'_>) -> Result<Op, OpError> {
+    const BLOCK_SIZE: usize = 0;
+    let options = node.options(kind(94, "DepthToSpaceOptions", 1))?;
+    Ok(DepthToSpace { block: options.count(BLOCK_SIZE, 0, "block_size")? }.into())
+}
+
+pub(super) fn space_to_batch(node: &Node<'_>) -> Result<Op, OpError> {
+    node.optional_options(kind(25, "SpaceToBatchNDOptions", 0))?;
+    let (block, padding) = blocks(node, "padding")?;
+    Ok(SpaceToBatch { block, padding }.into())
+}
+
+pub(super) fn batch_to_space(node: &Node<'_>) -> Result<Op, OpError> {
+    node.optional_options(kind(24, "BatchToSpaceNDOptions", 0))?;
+    let (block, crop) = blocks(node, "crop")?;
+    Ok(BatchToSpace { block, crop }.into())
+}
+
+/// The extents of a block, and elements before and after.
+fn blocks(node: &Node<'_>, what: &str) -> Result<(Vec<usize>, Vec<[usize; 2]>), OpError> {
+    let block = required(node, 1, "the block")?.values;
+    let margins = required(node, 2, &format!("the {what}"))?.values;
+    if margins.len() != 2 * block.len() {
+        return Err(format!("{} numbers of {what} for a block of {block:?}", margins.len()).into());
+    }
+    let block = block.into_iter().map(|value| count(value, "an extent of the block"));
+    Ok((block.collect::<Result<_, _>>()?, pairs(&margins, what)?))
 }
 
 /// A constant operand that must be there.

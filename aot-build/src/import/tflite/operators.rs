@@ -51,37 +51,55 @@ const TO_INTEGER: &[&[DType]] = &[&[F, I], &[I, I]];
 const TO_FLOAT: &[&[DType]] = &[&[I, F]];
 const MOVED: &[&[DType]] =
     &[&[F, F], &[I, I], &[DType::I16, DType::I16], &[DType::I32, DType::I32], &[DType::I64, DType::I64]];
+const GATHERED: &[&[DType]] = &[
+    &[F, DType::I32, F],
+    &[I, DType::I32, I],
+    &[DType::I16, DType::I32, DType::I16],
+    &[DType::I32, DType::I32, DType::I32],
+    &[F, DType::I64, F],
+    &[I, DType::I64, I],
+];
 /// Most operands or results of an operator that takes any number.
 const MANY: usize = 1024;
 
 const OPERATORS: &[Known] = &[
     known("ADD", 5, [2, 2], BINARY, add),
     known("AVERAGE_POOL_2D", 3, [1, 1], UNARY, average_pool_2d),
-    known("CONCATENATION", 4, [1, MANY], MOVED, movement::concatenation).of_all(),
+    known("BATCH_TO_SPACE_ND", 4, [3, 3], MOVED, movement::batch_to_space),
+    known("BROADCAST_TO", 4, [2, 2], MOVED, movement::broadcast_to),
+    known("CONCATENATION", 7, [1, MANY], MOVED, movement::concatenation).of_all(),
     known("CONV_2D", 8, [2, 3], WITH_WEIGHTS, conv_2d),
     known("DEPTHWISE_CONV_2D", 7, [2, 3], WITH_WEIGHTS, depthwise_conv_2d),
+    known("DEPTH_TO_SPACE", 1, [1, 1], MOVED, movement::depth_to_space),
     known("DEQUANTIZE", 6, [1, 1], TO_FLOAT, dequantize),
     known("EXPAND_DIMS", 1, [2, 2], MOVED, expand_dims),
+    known("FILL", 5, [2, 2], MOVED, movement::fill).of_operand(1),
     known("FULLY_CONNECTED", 12, [2, 3], WITH_WEIGHTS, fully_connected),
+    known("GATHER", 8, [2, 2], GATHERED, movement::gather),
     known("LOGISTIC", 3, [1, 1], UNARY, |_| Ok(Logistic {}.into())),
     known("MAX_POOL_2D", 3, [1, 1], UNARY, max_pool_2d),
     known("MEAN", 3, [2, 2], UNARY, mean),
-    known("PACK", 4, [1, MANY], MOVED, movement::pack).of_all(),
-    known("PAD", 4, [2, 2], MOVED, movement::pad),
-    known("PADV2", 4, [3, 3], MOVED, movement::pad_v2),
+    known("MIRROR_PAD", 3, [2, 2], MOVED, movement::mirror_pad),
+    known("PACK", 5, [1, MANY], MOVED, movement::pack).of_all(),
+    known("PAD", 6, [2, 2], MOVED, movement::pad),
+    known("PADV2", 6, [3, 3], MOVED, movement::pad_v2),
     known("QUANTIZE", 3, [1, 1], TO_INTEGER, quantize),
     known("RELU", 3, [1, 1], UNARY, |_| Ok(Relu { activation: Activation::Relu }.into())),
     known("RELU6", 3, [1, 1], UNARY, |_| Ok(Relu { activation: Activation::Relu6 }.into())),
     known("RELU_N1_TO_1", 1, [1, 1], UNARY, |_| Ok(Relu { activation: Activation::ReluN1To1 }.into())),
     known("RESHAPE", 1, [1, 2], MOVED, reshape),
-    known("SLICE", 6, [3, 3], MOVED, movement::slice),
+    known("REVERSE_V2", 4, [2, 2], MOVED, movement::reverse),
+    known("SLICE", 8, [3, 3], MOVED, movement::slice),
     known("SOFTMAX", 3, [1, 1], UNARY, softmax),
+    known("SPACE_TO_BATCH_ND", 4, [3, 3], MOVED, movement::space_to_batch),
+    known("SPACE_TO_DEPTH", 2, [1, 1], MOVED, movement::space_to_depth),
     known("SPLIT", 5, [2, 2], MOVED, movement::split).of_operand(1).with_results(),
-    known("SPLIT_V", 2, [3, 3], MOVED, movement::split_v).with_results(),
+    known("SPLIT_V", 3, [3, 3], MOVED, movement::split_v).with_results(),
     known("SQUEEZE", 2, [1, 1], MOVED, squeeze),
     known("STRIDED_SLICE", 8, [4, 4], MOVED, movement::strided_slice),
-    known("TRANSPOSE", 7, [2, 2], MOVED, movement::transpose),
-    known("UNPACK", 4, [1, 1], MOVED, movement::unpack).with_results(),
+    known("TILE", 3, [2, 2], MOVED, movement::tile),
+    known("TRANSPOSE", 8, [2, 2], MOVED, movement::transpose),
+    known("UNPACK", 6, [1, 1], MOVED, movement::unpack).with_results(),
 ];
 
 const fn known(

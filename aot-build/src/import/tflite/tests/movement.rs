@@ -4,17 +4,30 @@
 use super::files::*;
 use super::writer::Table;
 use crate::graph::Shape;
-use crate::ops::{Concatenation, Op, Pack, Pad, Slice, Split, Transpose, Unpack};
+use crate::ops::{
+    BatchToSpace, BroadcastTo, Concatenation, DepthToSpace, Gather, Mirror, MirrorPad, Op, Pack, Pad,
+    Reverse, Slice, SpaceToBatch, SpaceToDepth, Split, Tile, Transpose, Unpack,
+};
 
 const CONCATENATION: i32 = 2;
+const DEPTH_TO_SPACE: i32 = 5;
+const SPACE_TO_DEPTH: i32 = 26;
+const GATHER: i32 = 36;
+const BATCH_TO_SPACE_ND: i32 = 37;
+const SPACE_TO_BATCH_ND: i32 = 38;
 const TRANSPOSE: i32 = 39;
 const STRIDED_SLICE: i32 = 45;
 const SPLIT: i32 = 49;
 const PADV2: i32 = 60;
 const SLICE: i32 = 65;
+const TILE: i32 = 69;
 const PACK: i32 = 83;
 const UNPACK: i32 = 88;
+const FILL: i32 = 94;
+const MIRROR_PAD: i32 = 100;
 const SPLIT_V: i32 = 102;
+const REVERSE_V2: i32 = 105;
+const BROADCAST_TO: i32 = 130;
 
 /// An operator on `x`, lists of integers and further activations, whose results have
 /// the given shapes.
@@ -107,6 +120,37 @@ fn sliced(begin: [usize; 3], size: [usize; 3], stride: &[i64], shape: Option<&[u
     Slice { begin: begin.into(), size: size.into(), stride: stride.into(), shape }.into()
 }
 
+/// An operator on `x` and one list of integers.
+fn listed(code: i32, x: &[i32], values: &[i32], options: Option<(u8, Table)>, y: &[i32]) -> File {
+    Sample::new().x(x).integers(values).operator(code, options, &[y])
+}
+
+fn depth(code: i32, options: u8, x: &[i32], block: i32, y: &[i32]) -> File {
+    Sample::new().x(x).operator(code, Some((options, Table::default().with(0, block))), &[y])
+}
+
+/// SPACE_TO_BATCH_ND or BATCH_TO_SPACE_ND.
+fn batches(code: i32, x: &[i32], block: &[i32], margin: &[i32], y: &[i32]) -> File {
+    Sample::new().x(x).integers(block).integers(margin).operator(code, None, &[y])
+}
+
+fn mirror_pad(mode: i8, paddings: &[i32], y: &[i32]) -> File {
+    let mut sample = Sample::new().x(&[4]);
+    let rows = i32::try_from(paddings.len() / 2).unwrap();
+    let paddings = sample.file.integers("paddings", &[rows, 2], paddings);
+    sample.operands.push(paddings);
+    sample.operator(MIRROR_PAD, Some((77, Table::default().with(0, mode))), &[y])
+}
+
+fn fill(value: &[i32], dims: &[i32], y: &[i32]) -> File {
+    Sample::new().integers(dims).x(value).operator(FILL, None, &[y])
+}
+
+fn gather(axis: i32, batch: i32, indices: &[i32], y: &[i32]) -> File {
+    let options = Table::default().with(0, axis).with(1, batch);
+    listed(GATHER, &[2, 3], indices, Some((23, options)), y)
+}
+
 #[test]
 fn operators_are_mapped() {
     let all: [&[i32]; 3] = [&[0, 0, 0], &[0, 0, 0], &[1, 1, 1]];
@@ -162,7 +206,47 @@ fn operators_are_mapped() {
             sliced([1, 1, 1], [2, 3, 5], &[], None),
         ),
     ];
-    for (name, file, expect) in cases {
+    let more: Vec<(&str, File, Op)> = vec![
+        ("TILE", listed(TILE, &[2, 3], &[2, 1], None, &[4, 3]), Tile { multiples: vec![2, 1] }.into()),
+        (
+            "BROADCAST_TO",
+            listed(BROADCAST_TO, &[1, 3], &[2, 2, 3], None, &[2, 2, 3]),
+            BroadcastTo { shape: Shape::new([2, 2, 3]).unwrap() }.into(),
+        ),
+        ("FILL", fill(&[], &[3], &[3]), BroadcastTo { shape: Shape::new([3]).unwrap() }.into()),
+        (
+            "REVERSE_V2",
+            listed(REVERSE_V2, &[2, 3], &[-1, 0], None, &[2, 3]),
+            Reverse { axes: vec![0, 1] }.into(),
+        ),
+        ("GATHER", gather(-1, 0, &[2, 0], &[2, 2]), Gather { axis: 1 }.into()),
+        (
+            "DEPTH_TO_SPACE",
+            depth(DEPTH_TO_SPACE, 94, &[1, 1, 1, 4], 2, &[1, 2, 2, 1]),
+            DepthToSpace { block: 2 }.into(),
+        ),
+        (
+            "SPACE_TO_DEPTH",
+            depth(SPACE_TO_DEPTH, 19, &[1, 2, 4, 1], 2, &[1, 1, 2, 4]),
+            SpaceToDepth { block: 2 }.into(),
+        ),
+        (
+            "SPACE_TO_BATCH_ND",
+            batches(SPACE_TO_BATCH_ND, &[1, 5, 2], &[3], &[0, 1], &[3, 2, 2]),
+            SpaceToBatch { block: vec![3], padding: vec![[0, 1]] }.into(),
+        ),
+        (
+            "BATCH_TO_SPACE_ND",
+            batches(BATCH_TO_SPACE_ND, &[3, 2, 2], &[3], &[0, 1], &[1, 5, 2]),
+            BatchToSpace { block: vec![3], crop: vec![[0, 1]] }.into(),
+        ),
+        (
+            "MIRROR_PAD",
+            mirror_pad(1, &[4, 0], &[8]),
+            MirrorPad { padding: vec![[4, 0]], mode: Mirror::Symmetric }.into(),
+        ),
+    ];
+    for (name, file, expect) in cases.into_iter().chain(more) {
         let graph = file.read().unwrap_or_else(|problems| panic!("{name}: {problems:?}"));
         assert_eq!(graph.nodes[0].op, expect, "{name}");
         assert_eq!(graph.nodes[0].outputs, graph.outputs, "{name}");
@@ -218,6 +302,43 @@ fn parameters_are_refused() {
         (strided_slice([&[0; 4], &[1; 4], &[1; 4]], none, y), "4 indices for [4, 5, 6]"),
         (strided_slice([&[0; 33], &[1; 33], &[1; 33]], none, y), "33 first indices, 33 ends and 33 strides"),
         (strided_slice([&[0; 9], &[1; 9], &[1; 9]], [0, 0, 0, i32::MAX, 0, 0], y), "rank 12 is more than 8"),
+        (listed(TILE, &[2], &[-1], None, y), "a multiple is -1, expected 0 to 2147483647"),
+        (listed(TILE, &[2], &[0], None, y), "shape [0] has no element"),
+        (listed(TILE, &[2], &[1, 1], None, y), "multiples [1, 1] are not one for each axis of f32 [2]"),
+        (listed(TILE, &[2], &[i32::MAX], None, y), "has more than 2147483647 elements"),
+        (listed(BROADCAST_TO, &[2], &[3], None, y), "f32 [2] cannot be repeated to [3]"),
+        (listed(BROADCAST_TO, &[2], &[1], None, y), "f32 [2] cannot be repeated to [1]"),
+        (listed(BROADCAST_TO, &[2], &[-2], None, y), "an extent is -2, expected 0 to"),
+        (fill(&[1], &[3], y), "the value has shape [1], expected a scalar"),
+        (listed(REVERSE_V2, &[2], &[1], None, y), "axis 1 is outside -1..1"),
+        (listed(REVERSE_V2, &[2], &[0, -1], None, y), "axes [0, 0] are not ascending axes of f32 [2]"),
+        (gather(2, 0, &[0], y), "axis 2 is outside -2..2"),
+        (gather(0, 1, &[0], y), "batch_dims 1 is not supported, only 0"),
+        (gather(0, 0, &[2], y), "index 2 is outside of axis 0 of f32 [2, 3]"),
+        (gather(0, 0, &[-1], y), "index -1 is outside of axis 0 of f32 [2, 3]"),
+        (depth(DEPTH_TO_SPACE, 94, &[1, 1, 1, 4], 0, y), "block_size is 0, expected at least 1"),
+        (depth(DEPTH_TO_SPACE, 94, &[1, 1, 1, 4], 3, y), "make no squares of 3×3 pixels"),
+        (depth(DEPTH_TO_SPACE, 94, &[1, 1, 1, 4], i32::MAX, y), "make no squares of 2147483647×"),
+        (depth(DEPTH_TO_SPACE, 94, &[4], 1, y), "shape [4] has rank 1, expected 4"),
+        (depth(SPACE_TO_DEPTH, 19, &[1, 2, 3, 1], 2, y), "is not made of squares of 2×2 pixels"),
+        (batches(SPACE_TO_BATCH_ND, &[1, 5, 2], &[2], &[0, 0], y), "extent 0 is not made of blocks"),
+        (batches(SPACE_TO_BATCH_ND, &[1, 5, 2], &[2], &[0], y), "1 numbers of padding for a block of [2]"),
+        (batches(SPACE_TO_BATCH_ND, &[1, 5], &[0], &[0, 0], y), "does not have 1 to 64 cells"),
+        (
+            batches(SPACE_TO_BATCH_ND, &[1, 5], &[1, 1], &[0; 4], y),
+            "2 extents of a block and 2 margins for rank 2",
+        ),
+        (batches(SPACE_TO_BATCH_ND, &[1, 5], &[1], &[0, -1], y), "padding is -1, expected 0 to"),
+        (
+            batches(BATCH_TO_SPACE_ND, &[3, 2], &[2], &[0, 0], y),
+            "the batch of f32 [3, 2] is not one for each of 2 cells",
+        ),
+        (batches(BATCH_TO_SPACE_ND, &[2, 2], &[2], &[3, 1], y), "shape [1, 0] has no element"),
+        (batches(BATCH_TO_SPACE_ND, &[2, 2], &[2], &[3, 2], y), "crop 3, 2 leaves nothing of f32 [2, 2]"),
+        (mirror_pad(0, &[4, 0], y), "padding 4, 0 is larger than the axis of f32 [4]"),
+        (mirror_pad(1, &[0, 5], y), "padding 0, 5 is larger than the axis of f32 [4]"),
+        (mirror_pad(2, &[0, 0], y), "mode 2 is not supported, only [0, 1]"),
+        (mirror_pad(0, &[0; 4], y), "4 paddings, expected [1, 2] for shape [4]"),
     ] {
         let found = file.problems();
         assert!(found.contains(expect), "expected {expect}, found {found}");
