@@ -3,7 +3,8 @@
 use aot_rt::DType;
 
 use super::{
-    Data, Graph, GraphBuilder, NodeDeclaration, OutputDeclaration, Quantization, Shape, TensorId, TensorType,
+    Data, Graph, GraphBuilder, NodeDeclaration, OutputDeclaration, Quantization, Shape, Tensor, TensorId,
+    TensorType,
 };
 use crate::ops::Op;
 
@@ -24,6 +25,10 @@ impl Sketch {
 
     pub(crate) fn constant(&mut self, name: &str, ty: TensorType, data: Data) -> TensorId {
         self.builder.constant(name, ty, data)
+    }
+
+    pub(crate) fn tensor(&self, id: TensorId) -> &Tensor {
+        self.builder.tensor(id)
     }
 
     /// A float result.

@@ -8,6 +8,8 @@ mod constants;
 mod liveness;
 mod lower;
 mod parts;
+#[cfg(test)]
+mod tests;
 
 pub use constants::ConstantPool;
 pub use liveness::Lifetime;
