@@ -6,8 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::codegen::{self, snake_case};
-use crate::config::{Optimize, Placement, Rounding};
+use crate::config::{InputPlacement, Memory, Optimize, Placement, Rounding};
 use crate::error::{Error, Problem};
+use crate::plan::Planner;
 use crate::{Config, Model, compile_file};
 
 /// Compiles a model in a build script.
@@ -80,13 +81,23 @@ impl Builder {
     }
 
     /// Where the inputs are.
-    pub fn inputs(self, placement: Placement) -> Self {
+    pub fn inputs(self, placement: InputPlacement) -> Self {
         self.change(move |config| config.inputs = placement)
     }
 
     /// Where the outputs are.
     pub fn outputs(self, placement: Placement) -> Self {
         self.change(move |config| config.outputs = placement)
+    }
+
+    /// How much time may be given for less RAM.
+    pub fn memory(self, memory: Memory) -> Self {
+        self.change(move |config| config.memory = memory)
+    }
+
+    /// How places in the workspace are chosen.
+    pub fn planner(self, planner: Planner) -> Self {
+        self.change(move |config| config.planner = planner)
     }
 
     /// Most bytes of RAM that the workspace may take.
@@ -230,7 +241,7 @@ mod tests {
         assert_eq!(written(), before);
 
         let named = Builder::new(DIGITS).out_dir(&folder).name("HandWriting").visibility("");
-        let named = named.inputs(Placement::Caller).attribute("/// Mine.").compile().unwrap();
+        let named = named.inputs(InputPlacement::Caller).attribute("/// Mine.").compile().unwrap();
         assert_eq!(named.rust, folder.join("hand_writing.rs"));
         let text = fs::read_to_string(&named.rust).unwrap();
         assert!(text.contains("\nuse aot_hand_writing::HandWriting;") && text.contains("    /// Mine.\n"));

@@ -1,8 +1,10 @@
 //! The way from a graph to a planned program.
 
-use crate::error::Problem;
+use crate::config::{InputPlacement, Memory};
+use crate::error::{Location, Problem};
 use crate::graph::Graph;
-use crate::program::{Program, Storage, lower};
+use crate::program::{BufferId, Program, Storage, fuse_add, gaps, in_place, lower};
+use crate::streaming::{self, Goal};
 use crate::{Config, limits, passes, plan};
 
 /// A program with its memory plan: what every back end starts from.
@@ -34,11 +36,44 @@ pub fn compile(mut graph: Graph, config: &Config) -> Result<Compiled, Vec<Proble
 
 /// Lowers and plans `graph` without any pass.
 pub(crate) fn compile_as_is(graph: &Graph, config: &Config) -> Result<Compiled, Vec<Problem>> {
-    let program = lower(graph, config)?;
-    plan(program)
+    let mut program = lower(graph, config)?;
+    fuse_add(&mut program);
+    in_place(&mut program);
+    program.remove_unused_buffers();
+    if config.memory == Memory::Min {
+        return streamed(program, Goal::Least, config);
+    }
+    let Some(limit) = config.ram_limit else { return streamed(program, Goal::Pushed, config) };
+    let compiled = streamed(program.clone(), Goal::Pushed, config)?;
+    if compiled.arena_bytes <= limit {
+        return Ok(compiled);
+    }
+    let smaller = streamed(program, Goal::Within(limit), config)?;
+    Ok(if smaller.arena_bytes < compiled.arena_bytes { smaller } else { compiled })
 }
 
-fn plan(program: Program) -> Result<Compiled, Vec<Problem>> {
+/// Makes runs of the steps, as far as `goal` asks for, and plans.
+fn streamed(mut program: Program, goal: Goal, config: &Config) -> Result<Compiled, Vec<Problem>> {
+    let pushed = if config.inputs == InputPlacement::Rows { Some(pushed_input(&program)?) } else { None };
+    streaming::stream(&mut program, goal, pushed).map_err(|step| {
+        let message = format!("the input cannot be pushed row by row: step `{step}` needs all of it");
+        vec![Problem::new(message).at(Location::Key("inputs".into()))]
+    })?;
+    plan(program, config.planner)
+}
+
+/// The buffer of the input that is pushed.
+fn pushed_input(program: &Program) -> Result<BufferId, Vec<Problem>> {
+    match &program.inputs[..] {
+        [input] => Ok(input.view.buffer),
+        inputs => {
+            let message = format!("rows can be pushed of one input, the model has {}", inputs.len());
+            Err(vec![Problem::new(message).at(Location::Key("inputs".into()))])
+        }
+    }
+}
+
+pub(crate) fn plan(program: Program, planner: plan::Planner) -> Result<Compiled, Vec<Problem>> {
     let mut problem = plan::Problem::new();
     let lifetimes = program.lifetimes();
     let places: Vec<Option<plan::BufferId>> = program
@@ -51,7 +86,12 @@ fn plan(program: Program) -> Result<Compiled, Vec<Problem>> {
             (buffer.storage == Storage::Workspace).then(|| problem.add(planned))
         })
         .collect();
-    let plan = plan::plan(&problem, plan::Planner::Optimal, &plan::Limits::default())
+    for (buffers, gap) in gaps(&program, &lifetimes) {
+        if let [Some(x), Some(y)] = buffers.map(|id| places[id.index()]) {
+            problem.set_gap(y, x, gap);
+        }
+    }
+    let plan = plan::plan(&problem, planner, &plan::Limits::default())
         .map_err(|error| vec![Problem::new(format!("the workspace cannot be planned: {error}"))])?;
     let offsets = places.iter().map(|place| place.map_or(0, |id| plan.offset(id))).collect();
     Ok(Compiled {

@@ -17,6 +17,7 @@ pub mod passes;
 pub mod plan;
 pub mod program;
 pub mod report;
+mod streaming;
 #[cfg(feature = "json")]
 pub mod weights;
 

@@ -1,7 +1,7 @@
 //! Whether a program fits the memory that the user allows, and what to look at when
 //! it does not.
 
-use crate::config::Placement;
+use crate::config::{InputPlacement, Placement};
 use crate::error::{Location, Problem, spaced};
 use crate::program::{Lifetime, Operand, Program, Storage};
 use crate::report::label;
@@ -68,14 +68,16 @@ fn alive<'p>(
 
 /// What the caller could take over, when it is alive at the peak.
 fn ports_at_peak(program: &Program, config: &Config, lifetimes: &[Lifetime], peak: usize) -> Option<String> {
-    let groups = [("inputs", config.inputs, &program.inputs), ("outputs", config.outputs, &program.outputs)];
-    let help =
-        groups.iter().filter(|(_, place, _)| *place == Placement::Workspace).filter_map(|(key, _, ports)| {
-            let buffers = ports.iter().map(|port| port.view.buffer.index());
-            let at_peak = buffers.filter(|&i| (lifetimes[i].start..lifetimes[i].end).contains(&peak));
-            let bytes: usize = at_peak.map(|i| program.buffers[i].bytes).sum();
-            (bytes > 0).then(|| format!("`{key} = \"caller\"` leaves {} bytes to the caller", spaced(bytes)))
-        });
+    let groups = [
+        ("inputs", config.inputs == InputPlacement::Workspace, &program.inputs),
+        ("outputs", config.outputs == Placement::Workspace, &program.outputs),
+    ];
+    let help = groups.iter().filter(|(_, in_workspace, _)| *in_workspace).filter_map(|(key, _, ports)| {
+        let buffers = ports.iter().map(|port| port.view.buffer.index());
+        let at_peak = buffers.filter(|&i| (lifetimes[i].start..lifetimes[i].end).contains(&peak));
+        let bytes: usize = at_peak.map(|i| program.buffers[i].bytes).sum();
+        (bytes > 0).then(|| format!("`{key} = \"caller\"` leaves {} bytes to the caller", spaced(bytes)))
+    });
     let help: Vec<_> = help.collect();
     (!help.is_empty()).then(|| help.join("; "))
 }

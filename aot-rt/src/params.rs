@@ -30,11 +30,14 @@ macro_rules! specialise {
     ($(#[$meta:meta])* $name:ident: $ty:ty = $value:expr) => {
         $(#[$meta])*
         struct $name;
+        impl $name {
+            #[allow(dead_code, reason = "for checks of plans, which not every kernel needs")]
+            const PARAMS: $ty = $value;
+        }
         impl $crate::Params<$ty> for $name {
             #[inline(always)]
             fn get(&self) -> $ty {
-                const VALUE: $ty = $value;
-                VALUE
+                Self::PARAMS
             }
         }
     };

@@ -88,6 +88,11 @@ impl<const BYTES: usize> Workspace<BYTES> {
         Self([0; BYTES])
     }
 
+    /// Sets all bytes to `byte`.
+    pub fn fill(&mut self, byte: u8) {
+        self.0.fill(byte);
+    }
+
     /// Hands out the regions `R`, a tuple of [`Read`] and [`Write`], together.
     ///
     /// Does not compile when a region is out of bounds or misaligned, or when an

@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use aot_build::config::{InputPlacement, Memory};
 use aot_build::eval::Evaluator;
 use aot_build::program::Port;
 use aot_build::weights::npy;
@@ -75,13 +76,23 @@ pub(crate) fn folders(folder: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// Runs every set of inputs in `folder` through import, compilation and evaluator.
+/// The ways to compile a case: in tensors, row by row, and with rows pushed.
+pub(crate) fn configurations() -> [(&'static str, Config); 3] {
+    let min = Config { memory: Memory::Min, ..Config::default() };
+    let rows = Config { inputs: InputPlacement::Rows, ..min.clone() };
+    [("auto", Config::default()), ("min", min), ("rows", rows)]
+}
+
+/// Runs every set of inputs in `folder` through import, compilation and evaluator, as
+/// tensors and row by row.
 pub(crate) fn run(folder: &Path) -> Tally {
     let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut tally = Tally { cases: 1, ..Tally::default() };
-    match run_sets(folder, &mut tally) {
-        Ok(()) => assert!(tally.sets > 0, "{name}: no set of inputs"),
-        Err(error) => tally.failures.push(error),
+    for (configuration, config) in configurations() {
+        match run_sets(folder, &config, &mut tally) {
+            Ok(()) => assert!(tally.sets > 0, "{name}: no set of inputs"),
+            Err(error) => tally.failures.push(format!("{configuration}: {error}")),
+        }
     }
     for failure in &mut tally.failures {
         failure.insert_str(0, &format!("{name}: "));
@@ -89,12 +100,19 @@ pub(crate) fn run(folder: &Path) -> Tally {
     tally
 }
 
-fn run_sets(folder: &Path, tally: &mut Tally) -> Result<(), String> {
+fn run_sets(folder: &Path, config: &Config, tally: &mut Tally) -> Result<(), String> {
     let meta = std::fs::read(folder.join("meta.json")).map_err(|error| error.to_string())?;
     let meta: Meta = serde_json::from_slice(&meta).map_err(|error| error.to_string())?;
     let imported = import::import(&folder.join(&meta.file)).map_err(|error| error.to_string())?;
-    let compiled = compile(imported.graph, &Config::default())
-        .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
+    let compiled = match compile(imported.graph, config) {
+        Ok(compiled) => compiled,
+        Err(problems) => {
+            let text: Vec<_> = problems.iter().map(ToString::to_string).collect();
+            // Not every model reads its input row by row.
+            let no_rows = config.inputs == InputPlacement::Rows && text[0].contains("key `inputs`");
+            return if no_rows { Ok(()) } else { Err(text.join("\n")) };
+        }
+    };
     let is_set = |path: &PathBuf| path.join("in0.npy").is_file();
     for set in folders(folder).into_iter().filter(is_set) {
         tally.sets += 1;

@@ -1,5 +1,5 @@
 //! Real models through generated code: every set of inputs must give the reference's
-//! outputs. `build.rs` compiles the models; `-- --nocapture` shows the figures.
+//! outputs, whatever the memory held before. `build.rs` compiles the models; `-- --nocapture` shows the figures.
 
 /// A module for each model and configuration, made by `build.rs`.
 #[deny(warnings, missing_docs, unreachable_pub, clippy::pedantic)]
@@ -16,13 +16,27 @@ use aot_rt::{Block, DType, Model, TensorInfo, block_bytes_mut};
 /// exponentials are not the C library's.
 const TOLERANCE: f32 = 1e-5;
 
-/// Runs every set of inputs in `folder`.
-fn check<M: Model>(runner: Option<&mut M>, folder: &str) {
-    let runner = runner.expect("nobody else takes the runner");
+/// What guards hold, and the workspace before each run.
+const POISON: u8 = 0xa5;
+
+/// A runner between bytes that nothing may write.
+#[repr(C)]
+struct Guarded<M> {
+    before: [u8; 256],
+    runner: M,
+    after: [u8; 256],
+}
+
+/// Runs every set of inputs in `folder`, with `fill` filling the workspace.
+fn check<M: Model>(runner: M, fill: fn(&mut M, u8), folder: &str) {
+    let mut guarded = Box::new(Guarded { before: [POISON; 256], runner, after: [POISON; 256] });
     let sets = sets(Path::new(folder));
     assert!(!sets.is_empty(), "{folder}: no set of inputs");
     for set in &sets {
-        run_set(runner, set);
+        fill(&mut guarded.runner, POISON);
+        run_set(&mut guarded.runner, set);
+        let mut guards = guarded.before.iter().chain(&guarded.after);
+        assert!(guards.all(|byte| *byte == POISON), "{}: a guard was written", set.display());
     }
     println!("{}: {} sets", M::NAME, sets.len());
 }

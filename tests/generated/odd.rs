@@ -1,7 +1,7 @@
 //! Graphs with edges that no real model shows all at once; `build.rs` generates their
 //! code.
 
-use aot_build::config::{Optimize, Placement};
+use aot_build::config::{InputPlacement, Optimize, Placement};
 use aot_build::graph::{
     Data, Graph, GraphBuilder, NodeDeclaration, OutputDeclaration, Quantization, Shape, TensorId, TensorType,
 };
@@ -14,27 +14,28 @@ const CHAIN: usize = 120;
 
 /// Name, graph, placement of inputs and of outputs.
 pub(crate) fn models() -> Vec<(&'static str, Model)> {
-    use Placement::{Caller, Workspace};
+    use InputPlacement as Inputs;
+    use Placement as Outputs;
     let mut models = Vec::new();
     for (name, inputs, outputs) in [
-        ("names", Workspace, Workspace),
-        ("names_inputs_caller", Caller, Workspace),
-        ("names_outputs_caller", Workspace, Caller),
-        ("names_caller", Caller, Caller),
+        ("names", Inputs::Workspace, Outputs::Workspace),
+        ("names_inputs_caller", Inputs::Caller, Outputs::Workspace),
+        ("names_outputs_caller", Inputs::Workspace, Outputs::Caller),
+        ("names_caller", Inputs::Caller, Outputs::Caller),
     ] {
         models.push((name, model("Odd", names(), inputs, outputs)));
     }
-    models.push(("copies", model("Copies", copies(), Workspace, Workspace)));
-    models.push(("copies_caller", model("Copies", copies(), Caller, Caller)));
-    models.push(("moves", model("Moves", moves(), Workspace, Workspace)));
-    models.push(("moves_caller", model("Moves", moves(), Caller, Caller)));
+    models.push(("copies", model("Copies", copies(), Inputs::Workspace, Outputs::Workspace)));
+    models.push(("copies_caller", model("Copies", copies(), Inputs::Caller, Outputs::Caller)));
+    models.push(("moves", model("Moves", moves(), Inputs::Workspace, Outputs::Workspace)));
+    models.push(("moves_caller", model("Moves", moves(), Inputs::Caller, Outputs::Caller)));
     // Names of what the runtime has, too.
-    models.push(("chain", model("Workspace", chain(), Workspace, Workspace)));
-    models.push(("chain_caller", model("Model", chain(), Caller, Caller)));
+    models.push(("chain", model("Workspace", chain(), Inputs::Workspace, Outputs::Workspace)));
+    models.push(("chain_caller", model("Model", chain(), Inputs::Caller, Outputs::Caller)));
     models
 }
 
-fn model(type_name: &str, graph: Graph, inputs: Placement, outputs: Placement) -> Model {
+fn model(type_name: &str, graph: Graph, inputs: InputPlacement, outputs: Placement) -> Model {
     let config = Config { inputs, outputs, optimize: Optimize::Speed, ..Config::default() };
     let compiled = compile(graph, &config).expect("the graph compiles");
     let source = SourceInfo {

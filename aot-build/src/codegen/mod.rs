@@ -8,6 +8,8 @@ mod docs;
 mod literal;
 mod names;
 mod ports;
+mod pushing;
+mod rows;
 mod runner;
 mod steps;
 mod untyped;

@@ -23,8 +23,26 @@ const KEYWORDS: [&str; 53] = [
 ];
 
 /// Methods of every runner, and the variables in them.
-const METHODS: [&str; 9] =
-    ["new", "take", "run", "run_in_place", "run_bytes", "default", "workspace", "inputs", "outputs"];
+const METHODS: [&str; 18] = [
+    "new",
+    "take",
+    "run",
+    "run_in_place",
+    "run_bytes",
+    "default",
+    "workspace",
+    "inputs",
+    "outputs",
+    "fill_workspace",
+    "feed_row",
+    "take_row",
+    "finish",
+    "restart",
+    "rows",
+    "row",
+    "pushed",
+    "layer",
+];
 
 /// Names that a type must not have, as generated code uses them for something else.
 const TAKEN: [&str; 10] = ["f32", "i16", "i32", "i64", "i8", "steps", "str", "u64", "u8", "usize"];

@@ -4,7 +4,7 @@ use aot_rt::{DType, Quantization};
 
 use super::literal::integer;
 use super::names::Names;
-use crate::config::Placement;
+use crate::config::{InputPlacement, Placement};
 use crate::graph::TensorType;
 use crate::{Compiled, program};
 
@@ -64,7 +64,7 @@ pub(super) struct Ports<'m> {
     pub(super) inputs: Vec<Port<'m>>,
     pub(super) outputs: Vec<Port<'m>>,
     /// Where the inputs are.
-    pub(super) input_place: Placement,
+    pub(super) input_place: InputPlacement,
     /// Where the outputs are.
     pub(super) output_place: Placement,
 }

@@ -9,7 +9,7 @@ use super::ports::{Port, Ports};
 use super::steps::Steps;
 use super::writer::Code;
 use crate::Model;
-use crate::config::Placement;
+use crate::config::{InputPlacement, Placement};
 
 /// Most steps that one function calls before clippy finds it long.
 const MANY_STEPS: usize = 80;
@@ -51,6 +51,10 @@ impl Runner<'_> {
         }
         code.block(format!("pub struct {} {{", self.name()), "}", |code| {
             code.line(format!("workspace: ::aot_rt::Workspace<{{ {}::ARENA_BYTES }}>,", self.name()));
+            if let Some(layers) = self.pushed_layers() {
+                code.line(format!("rows: ::aot_rt::kernels::Rows<{layers}>,"));
+                code.line("pushed: usize,");
+            }
         });
     }
 
@@ -84,7 +88,10 @@ impl Runner<'_> {
         code.block(format!("impl {} {{", self.name()), "}", |code| {
             self.constants(code);
             self.constructors(code);
-            if self.ports.input_place == Placement::Workspace && !self.ports.inputs.is_empty() {
+            self.fill_workspace(code);
+            if let (Some(pushed), [input]) = (self.model.compiled.program.pushed, &self.ports.inputs[..]) {
+                self.push_rows(code, steps, input, pushed);
+            } else if self.ports.input_place == InputPlacement::Workspace && !self.ports.inputs.is_empty() {
                 self.run_with_copies(code);
                 for port in &self.ports.inputs {
                     input_region(code, port);
@@ -143,7 +150,13 @@ impl Runner<'_> {
         code.doc("A runner whose memory is zero; a `static` of it takes no flash.");
         code.line("#[must_use]");
         code.block("pub const fn new() -> Self {", "}", |code| {
-            code.block("Self {", "}", |code| code.line("workspace: ::aot_rt::Workspace::new(),"));
+            code.block("Self {", "}", |code| {
+                code.line("workspace: ::aot_rt::Workspace::new(),");
+                if self.pushed_layers().is_some() {
+                    code.line("rows: ::aot_rt::kernels::Rows::new(),");
+                    code.line("pushed: 0,");
+                }
+            });
         });
         code.blank();
         code.doc(
@@ -159,6 +172,17 @@ impl Runner<'_> {
                 &format!("::aot_rt::Singleton::new({name}::new())"),
             );
             code.line("RUNNER.take()");
+        });
+    }
+
+    fn fill_workspace(&self, code: &mut Code) {
+        code.blank();
+        code.doc(
+            "Fills the workspace with `byte`: for tests, since no result depends on what it\n\
+             held, and to find out later what a run has used.",
+        );
+        code.block("pub fn fill_workspace(&mut self, byte: u8) {", "}", |code| {
+            code.line("self.workspace.fill(byte);");
         });
     }
 
@@ -207,7 +231,7 @@ impl Runner<'_> {
                 let names: Vec<_> = self.ports.outputs.iter().map(|port| port.ident.clone()).collect();
                 code.wide_list(&format!("let {outputs} {{ "), &names, " } = outputs;");
             }
-            steps.calls(code, |port| self.array(port));
+            steps.calls(code, 0, |port| self.array(port));
             if self.ports.output_place == Placement::Workspace {
                 self.result(code);
             }
@@ -215,7 +239,7 @@ impl Runner<'_> {
         code.line("}");
     }
 
-    fn result(&self, code: &mut Code) {
+    pub(super) fn result(&self, code: &mut Code) {
         match (self.outputs_struct(), self.ports.outputs.as_slice()) {
             (Some(name), outputs) => code.block(format!("{name} {{"), "}", |code| {
                 for port in outputs {
@@ -228,7 +252,16 @@ impl Runner<'_> {
     }
 
     /// `pub fn name(&mut self, ..) -> .. {`.
-    fn signature(&self, code: &mut Code, name: &str, takes_inputs: bool) {
+    pub(super) fn signature(&self, code: &mut Code, name: &str, takes_inputs: bool) {
+        self.function(code, "pub fn", name, takes_inputs);
+    }
+
+    /// `fn name(&mut self, ..) -> .. {`, without the inputs.
+    pub(super) fn private_signature(&self, code: &mut Code, name: &str) {
+        self.function(code, "fn", name, false);
+    }
+
+    fn function(&self, code: &mut Code, keyword: &str, name: &str, takes_inputs: bool) {
         let mut arguments = vec!["&mut self".to_owned()];
         if takes_inputs {
             match (self.inputs_struct(), self.ports.inputs.as_slice()) {
@@ -253,7 +286,7 @@ impl Runner<'_> {
                 String::new()
             }
         };
-        code.wide_list(&format!("pub fn {name}("), &arguments, &format!("){result} {{"));
+        code.wide_list(&format!("{keyword} {name}("), &arguments, &format!("){result} {{"));
     }
 
     fn input_array(&self, port: &Port<'_>) -> String {
@@ -262,13 +295,13 @@ impl Runner<'_> {
     }
 
     /// How `run` reaches a caller's array.
-    fn array(&self, port: &Port<'_>) -> String {
+    pub(super) fn array(&self, port: &Port<'_>) -> String {
         let is_input = self.ports.inputs.iter().any(|input| input.ident == port.ident);
         if is_input { self.input_array(port) } else { port.ident.clone() }
     }
 
     /// What `run` hands on to `run_in_place`.
-    fn output_arguments(&self) -> String {
+    pub(super) fn output_arguments(&self) -> String {
         match (self.ports.output_place, self.outputs_struct(), self.ports.outputs.as_slice()) {
             (Placement::Caller, Some(_), _) => "outputs".into(),
             (Placement::Caller, None, [port]) => port.ident.clone(),

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use aot_rt::Access;
-use aot_rt::kernels::{Kernel, OperandInfo};
+use aot_rt::kernels::{Kernel, Kind, Mode};
 
 use super::docs;
 use super::literal::{integer, params};
@@ -12,7 +12,7 @@ use super::ports::{Port, Ports};
 use super::writer::{CALL_WIDTH, Code};
 use crate::config::Optimize;
 use crate::error::spaced;
-use crate::program::{ConstantView, Operand, Step, Storage, View};
+use crate::program::{ConstantView, Operand, Step, Storage, View, overlapped};
 use crate::{Compiled, Model};
 
 /// Whether a kernel is compiled for the extents of each layer under `optimize =
@@ -28,6 +28,8 @@ fn specialises(kernel: &Kernel) -> bool {
         | Kernel::AveragePool2dF32(_)
         | Kernel::AveragePool2dI8(_)
         | Kernel::ClampF32(_)
+        | Kernel::Conv2dAddF32(_)
+        | Kernel::Conv2dAddI8(_)
         | Kernel::Conv2dF32(_)
         | Kernel::Conv2dI8(_)
         | Kernel::DepthwiseConv2dF32(_)
@@ -36,24 +38,29 @@ fn specialises(kernel: &Kernel) -> bool {
         | Kernel::MaxPool2dI8(_)
         | Kernel::MeanF32(_)
         | Kernel::MeanI8(_) => true,
-        Kernel::CopyI8(_)
+        Kernel::AverageF32(_)
+        | Kernel::AverageI8(_)
+        | Kernel::CopyI8(_)
         | Kernel::DequantizeI8F32(_)
         | Kernel::FullyConnectedF32(_)
         | Kernel::FullyConnectedI8(_)
         | Kernel::GatherI8(_)
         | Kernel::LogisticF32(_)
         | Kernel::LookupI8(_)
+        | Kernel::MeanOfSumsI8(_)
         | Kernel::PadF32(_)
         | Kernel::PadI8(_)
         | Kernel::QuantizeF32I8(_)
         | Kernel::SoftmaxF32(_)
         | Kernel::SoftmaxI8(_)
-        | Kernel::StridedCopyI8(_) => false,
+        | Kernel::StridedCopyI8(_)
+        | Kernel::SumRowsF32(_)
+        | Kernel::SumRowsI8(_) => false,
     }
 }
 
 /// How a step reaches one of its operands.
-enum Place<'p> {
+pub(super) enum Place<'p> {
     /// In the workspace, at this byte.
     Workspace(View, usize),
     /// In the caller's array.
@@ -62,22 +69,37 @@ enum Place<'p> {
     Constant(ConstantView),
 }
 
+/// An operand of a step, as its function names it.
+pub(super) struct Argument<'p> {
+    pub(super) name: &'static str,
+    pub(super) access: Access,
+    pub(super) place: Place<'p>,
+}
+
 /// Prints the module `steps`, and the calls in it.
 pub(super) struct Steps<'m> {
     model: &'m Model,
     ports: &'m Ports<'m>,
     /// What the module imports from the runtime.
     imports: BTreeSet<&'static str>,
+    /// What it imports from there beside the kernels.
+    pub(super) kernel_imports: BTreeSet<&'static str>,
     /// Parameters already printed: kernel's name and parameters to their name.
     params: HashMap<(&'static str, String), String>,
 }
 
 impl<'m> Steps<'m> {
     pub(super) fn new(model: &'m Model, ports: &'m Ports<'m>) -> Self {
-        Self { model, ports, imports: BTreeSet::from(["kernels"]), params: HashMap::new() }
+        Self {
+            model,
+            ports,
+            imports: BTreeSet::new(),
+            kernel_imports: BTreeSet::new(),
+            params: HashMap::new(),
+        }
     }
 
-    fn compiled(&self) -> &'m Compiled {
+    pub(super) fn compiled(&self) -> &'m Compiled {
         &self.model.compiled
     }
 
@@ -95,38 +117,112 @@ impl<'m> Steps<'m> {
         }
     }
 
-    fn operands(&self, step: &'m Step) -> Vec<(&'static OperandInfo, Place<'m>)> {
-        let places = step.operands.iter().map(|operand| self.place(operand));
-        step.kernel.operands().iter().zip(places).collect()
+    /// Where a view starts in the workspace, if that is where it is.
+    fn start(&self, view: View) -> Option<usize> {
+        let in_workspace = self.compiled().program.buffer(view.buffer).storage == Storage::Workspace;
+        in_workspace.then(|| self.compiled().offsets[view.buffer.index()] + view.offset)
+    }
+
+    pub(super) fn steps(&self) -> &'m [Step] {
+        &self.compiled().program.steps
+    }
+
+    /// How step `i` calls its kernel. Elementwise kernels of a run are given rows as
+    /// they are given whole tensors.
+    fn mode(&self, i: usize) -> Mode {
+        let step = &self.steps()[i];
+        match (self.compiled().program.layer(i), step.kernel.kind()) {
+            (None, _) | (_, Kind::Elementwise) => step.mode(|view| self.start(view)),
+            (Some((_, layer)), _) => Mode::Row { rings: [layer.rings[0], layer.rings[1]], row: 0 },
+        }
+    }
+
+    /// The operands of step `i`; where `x` and `y` share a region, that stands for both.
+    pub(super) fn arguments(&self, i: usize) -> Vec<Argument<'m>> {
+        let step = &self.steps()[i];
+        let operands = step.operands.iter().zip(step.kernel.operands());
+        let mut arguments: Vec<_> = operands
+            .map(|(operand, info)| Argument {
+                name: info.name,
+                access: info.access,
+                place: self.place(operand),
+            })
+            .collect();
+        match (self.mode(i), &step.operands[..]) {
+            (Mode::InPlace, _) => drop(arguments.remove(0)),
+            (Mode::Overlapping(_), [Operand::Buffer(x), Operand::Buffer(y), ..]) => {
+                let start = |view: View| self.compiled().offsets[view.buffer.index()] + view.offset;
+                let [first, bytes] = overlapped([*x, *y], start);
+                let region = View { len: bytes / y.dtype.size(), ..*y };
+                let place = Place::Workspace(region, first);
+                arguments.splice(..2, [Argument { name: "memory", access: Access::Write, place }]);
+            }
+            _ => (),
+        }
+        arguments
+    }
+
+    /// Channels of the largest cell that a step computes on the stack, if any does.
+    fn largest_cell(&self) -> Option<usize> {
+        let overlapping = |i: &usize| matches!(self.mode(*i), Mode::Overlapping(_));
+        let steps = (0..self.steps().len()).filter(overlapping);
+        steps.filter_map(|i| self.steps()[i].kernel.window()).map(|(_, channels)| channels[1]).max()
     }
 
     /// Whether any step works in the workspace.
     pub(super) fn use_workspace(&self) -> bool {
-        let mut operands = self.compiled().program.steps.iter().flat_map(|step| self.operands(step));
-        operands.any(|(_, place)| matches!(place, Place::Workspace(..)))
+        self.use_workspace_from(0)
+    }
+
+    /// Whether any step from `first` on works in the workspace.
+    pub(super) fn use_workspace_from(&self, first: usize) -> bool {
+        let mut arguments = (first..self.steps().len()).flat_map(|i| self.arguments(i));
+        arguments.any(|argument| matches!(argument.place, Place::Workspace(..)))
     }
 
     /// Whether any step reads or writes the caller's array `port`.
     pub(super) fn use_port(&self, port: &Port<'_>) -> bool {
-        let mut operands = self.compiled().program.steps.iter().flat_map(|step| self.operands(step));
-        operands.any(|(_, place)| matches!(place, Place::Caller(_, found) if found.ident == port.ident))
+        let mut arguments = (0..self.steps().len()).flat_map(|i| self.arguments(i));
+        arguments
+            .any(|argument| matches!(argument.place, Place::Caller(_, found) if found.ident == port.ident))
     }
 
-    /// The calls of all steps; `array` is how a caller's array is reached there.
-    pub(super) fn calls(&self, code: &mut Code, array: impl Fn(&Port<'_>) -> String) {
-        for step in &self.compiled().program.steps {
-            let mut arguments = Vec::new();
-            for (_, place) in self.operands(step) {
-                match place {
-                    Place::Workspace(..) if arguments.first().is_none_or(|first| first != "workspace") => {
-                        arguments.insert(0, "workspace".to_owned());
-                    }
-                    Place::Workspace(..) | Place::Constant(_) => (),
-                    Place::Caller(_, port) => arguments.push(array(port)),
-                }
+    /// The calls of all steps from `first` on; `array` is how a caller's array is reached
+    /// there.
+    pub(super) fn calls(&self, code: &mut Code, first: usize, array: impl Fn(&Port<'_>) -> String) {
+        let mut steps = first..self.steps().len();
+        while let Some(i) = steps.next() {
+            if let Some(run) = self.compiled().program.runs.iter().find(|run| run.first == i) {
+                self.rows_call(code, run, &array);
+                steps.start = run.steps().end;
+            } else {
+                self.call(code, "steps::", i, &array, &[], ");");
             }
-            code.list(&format!("steps::{}(", step.name), &arguments, ");", CALL_WIDTH);
         }
+    }
+
+    /// The call of step `i`, with `more` arguments at the end.
+    pub(super) fn call(
+        &self,
+        code: &mut Code,
+        path: &str,
+        i: usize,
+        array: &impl Fn(&Port<'_>) -> String,
+        more: &[&str],
+        close: &str,
+    ) {
+        let mut arguments = Vec::new();
+        for argument in self.arguments(i) {
+            match argument.place {
+                Place::Workspace(..) if arguments.first().is_none_or(|first| first != "workspace") => {
+                    arguments.insert(0, "workspace".to_owned());
+                }
+                Place::Workspace(..) | Place::Constant(_) => (),
+                Place::Caller(_, port) => arguments.push(array(port)),
+            }
+        }
+        arguments.extend(more.iter().map(ToString::to_string));
+        code.list(&format!("{path}{}(", self.steps()[i].name), &arguments, close, CALL_WIDTH);
     }
 
     /// The module.
@@ -134,16 +230,30 @@ impl<'m> Steps<'m> {
         let steps = &self.compiled().program.steps;
         let runner = &self.model.type_name;
         let mut functions = Code::new(code.indent() + 1);
-        for step in steps {
+        for (i, step) in steps.iter().enumerate() {
+            if let Some(run) = self.compiled().program.runs.iter().find(|run| run.first == i) {
+                self.rows_function(&mut functions, run);
+            }
             functions.blank();
             let parameters = self.parameters(&mut functions, step);
-            self.function(&mut functions, step, &parameters);
+            self.function(&mut functions, i, &parameters);
+        }
+        if let (Some(pushed), [input]) = (self.compiled().program.pushed, &self.ports.inputs[..]) {
+            self.input_row(&mut functions, input, pushed);
         }
         let has_constants = !self.compiled().program.constants.bytes().is_empty();
         code.doc("The steps of a run, in order.");
         code.block("mod steps {", "}", |code| {
-            let imports: Vec<_> = self.imports.iter().map(ToString::to_string).collect();
-            match imports.as_slice() {
+            let names = |set: &BTreeSet<&str>| set.iter().map(ToString::to_string).collect::<Vec<_>>();
+            match names(&self.kernel_imports) {
+                names if names.is_empty() => code.line("use ::aot_rt::kernels;"),
+                names => {
+                    let names = [vec!["self".to_owned()], names].concat();
+                    code.wide_list("use ::aot_rt::kernels::{", &names, "};");
+                }
+            }
+            match names(&self.imports).as_slice() {
+                [] => (),
                 [import] => code.line(format!("use ::aot_rt::{import};")),
                 imports => code.wide_list("use ::aot_rt::{", imports, "};"),
             }
@@ -152,6 +262,11 @@ impl<'m> Steps<'m> {
                 code.line(format!(
                     "type Workspace = ::aot_rt::Workspace<{{ super::{runner}::ARENA_BYTES }}>;"
                 ));
+            }
+            if let Some(channels) = self.largest_cell() {
+                code.blank();
+                code.doc("Channels of the largest cell that is computed on the stack, for a result that overlaps its operand.");
+                code.line(format!("const CELL: usize = {};", integer(channels)));
             }
             if has_constants {
                 code.blank();
@@ -174,8 +289,7 @@ impl<'m> Steps<'m> {
             return name.clone();
         }
         let ty = step.kernel.params().name();
-        let specialise = self.model.config.optimize == Optimize::Speed && specialises(&step.kernel);
-        let name = if specialise {
+        let name = if self.specialised(step) {
             self.imports.insert("specialise");
             let name = super::names::camel_case(&step.name);
             params(code, &format!("specialise!({name}: kernels::{ty} = "), step.kernel.params(), ");");
@@ -190,55 +304,120 @@ impl<'m> Steps<'m> {
         name
     }
 
-    fn function(&mut self, code: &mut Code, step: &'m Step, parameters: &str) {
+    fn function(&mut self, code: &mut Code, i: usize, parameters: &str) {
+        let step = &self.steps()[i];
         code.doc(description(step));
-        let operands = self.operands(step);
-        let mut arguments = Vec::new();
-        if operands.iter().any(|(_, place)| matches!(place, Place::Workspace(..))) {
-            arguments.push("workspace: &mut Workspace".to_owned());
+        let arguments = self.arguments(i);
+        let mut signature = Vec::new();
+        if arguments.iter().any(|argument| matches!(argument.place, Place::Workspace(..))) {
+            signature.push("workspace: &mut Workspace".to_owned());
         }
-        for (info, place) in &operands {
+        for Argument { name, access, place } in &arguments {
             if let Place::Caller(_, port) = place {
-                let reference = if info.access == Access::Write { "&mut " } else { "&" };
-                arguments.push(format!("{}: {reference}{}", info.name, port.array()));
+                let reference = if *access == Access::Write { "&mut " } else { "&" };
+                signature.push(format!("{name}: {reference}{}", port.array()));
             }
         }
+        if self.compiled().program.layer(i).is_some() {
+            signature.push("row: usize".to_owned());
+        }
         let mut body = Code::new(code.indent() + 1);
-        self.regions(&mut body, &operands);
-        for (info, place) in &operands {
-            self.binding(&mut body, info, place);
+        self.regions(&mut body, &arguments);
+        for argument in &arguments {
+            self.binding(&mut body, argument);
         }
         let mut call = vec![format!("&{parameters}")];
-        call.extend(operands.iter().map(|(info, _)| info.name.to_owned()));
+        let tensors = self.tensors(&mut body, i, parameters);
+        let rest = arguments.iter().filter(|argument| !["x", "y", "memory"].contains(&argument.name));
+        let rest = rest.map(|argument| match (argument.name, self.elementwise_rings(i)) {
+            ("b", Some([_, _, ring])) => self.ring_row("b", ring),
+            (name, _) => name.to_owned(),
+        });
+        call.extend(tensors.into_iter().chain(rest.collect::<Vec<_>>()));
         body.list(&format!("kernels::{}(", step.kernel.name()), &call, ");", CALL_WIDTH);
-        code.wide_list(&format!("pub fn {}(", step.name), &arguments, ") {");
+        code.wide_list(&format!("pub fn {}(", step.name), &signature, ") {");
         code.append(body);
         code.line("}");
     }
 
+    /// The arguments that `x` and `y` become.
+    fn tensors(&mut self, code: &mut Code, i: usize, parameters: &str) -> Vec<String> {
+        let step = &self.steps()[i];
+        match (self.mode(i), step.kernel.kind(), step.kernel.window()) {
+            (Mode::InPlace, ..) => {
+                self.kernel_imports.insert("InPlace");
+                let y = self.elementwise_rings(i).map(|rings| self.ring_row_mut("y", rings[1]));
+                vec![format!("InPlace({})", y.unwrap_or("y".into()))]
+            }
+            (Mode::Overlapping(overlap), _, Some((_, channels))) => {
+                self.kernel_imports.extend(["Overlap", "Overlapping"]);
+                let params = if self.specialised(step) { "::PARAMS" } else { "" };
+                let [x, y] = overlap.starts().map(integer);
+                let [x_channels, y_channels] = channels.map(integer);
+                code.line(format!(
+                    "let overlap = const {{ Overlap::new(&{parameters}{params}.window, [{x_channels}, {y_channels}], {x}, {y}) }};"
+                ));
+                vec!["Overlapping::<_, CELL>::new(memory, overlap)".into()]
+            }
+            (Mode::Row { rings, .. }, ..) => {
+                self.kernel_imports.insert("Row");
+                code.line(format!("let rings = [{}, {}];", integer(rings[0]), integer(rings[1])));
+                vec!["Row { x, y, rings, row }".into()]
+            }
+            (_, Kind::Plain, _) => vec!["x".into(), "y".into()],
+            _ => {
+                self.kernel_imports.insert("Apart");
+                let Some([x, y, _]) = self.elementwise_rings(i) else { return vec!["Apart { x, y }".into()] };
+                let (x, y) = (self.ring_row("x", x), self.ring_row_mut("y", y));
+                vec![format!("Apart {{ x: {x}, y: {y} }}")]
+            }
+        }
+    }
+
+    /// The rings of an elementwise step of a run.
+    fn elementwise_rings(&self, i: usize) -> Option<[usize; 3]> {
+        let (_, layer) = self.compiled().program.layer(i)?;
+        (self.steps()[i].kernel.kind() == Kind::Elementwise).then_some(layer.rings)
+    }
+
+    fn ring_row(&mut self, ring: &str, rows: usize) -> String {
+        self.kernel_imports.insert("ring_row");
+        format!("ring_row({ring}, {}, row)", integer(rows))
+    }
+
+    fn ring_row_mut(&mut self, ring: &str, rows: usize) -> String {
+        self.kernel_imports.insert("ring_row_mut");
+        format!("ring_row_mut({ring}, {}, row)", integer(rows))
+    }
+
+    /// Whether the kernel is compiled for this step's parameters.
+    fn specialised(&self, step: &Step) -> bool {
+        self.model.config.optimize == Optimize::Speed && specialises(&step.kernel)
+    }
+
     /// Borrows the step's regions from the workspace, together.
-    fn regions(&mut self, code: &mut Code, operands: &[(&OperandInfo, Place<'_>)]) {
-        let regions: Vec<_> = operands
+    fn regions(&mut self, code: &mut Code, arguments: &[Argument<'_>]) {
+        let regions: Vec<_> = arguments
             .iter()
-            .filter_map(|(info, place)| match place {
+            .filter_map(|argument| match &argument.place {
                 Place::Workspace(view, offset) => {
                     let (element, len) = (view.dtype.name(), integer(view.len));
-                    Some((info, format!("<{element}, {}, {len}>", integer(offset))))
+                    Some((argument, format!("<{element}, {}, {len}>", integer(offset))))
                 }
                 Place::Caller(..) | Place::Constant(_) => None,
             })
             .collect();
         match regions.as_slice() {
             [] => (),
-            [(info, region)] => {
-                let method = if info.access == Access::Write { "write" } else { "read" };
-                code.line(format!("let {} = workspace.{method}::{region}();", info.name));
+            [(argument, region)] => {
+                let method = if argument.access == Access::Write { "write" } else { "read" };
+                code.line(format!("let {} = workspace.{method}::{region}();", argument.name));
             }
             regions => {
-                let names: Vec<_> = regions.iter().map(|(info, _)| info.name).collect();
+                let names: Vec<_> = regions.iter().map(|(argument, _)| argument.name).collect();
                 let mut types = Vec::new();
-                for (info, region) in regions {
-                    let ty = if info.access == Access::Write { "Write" } else { "Read" };
+                for (argument, region) in regions {
+                    let ty = if argument.access == Access::Write { "Write" } else { "Read" };
                     self.imports.insert(ty);
                     types.push(format!("{ty}{region}"));
                 }
@@ -249,9 +428,9 @@ impl<'m> Steps<'m> {
     }
 
     /// Names a constant, or the part of a caller's array that the step works on.
-    fn binding(&mut self, code: &mut Code, info: &OperandInfo, place: &Place<'_>) {
-        let name = info.name;
-        match place {
+    fn binding(&mut self, code: &mut Code, argument: &Argument<'_>) {
+        let name = argument.name;
+        match &argument.place {
             Place::Workspace(..) => (),
             Place::Constant(ConstantView { len: 0, .. }) => code.line(format!("let {name} = &[];")),
             Place::Constant(ConstantView { offset, dtype, len }) => {
@@ -263,7 +442,7 @@ impl<'m> Steps<'m> {
                 if (view.offset, view.dtype, view.len) == (0, port.ty().dtype, whole) {
                     return;
                 }
-                let function = if info.access == Access::Write { "part_mut" } else { "part" };
+                let function = if argument.access == Access::Write { "part_mut" } else { "part" };
                 self.imports.insert(function);
                 let (from, to) = (port.element(), view.dtype.name());
                 let [offset, len, whole] = [view.offset, view.len, whole].map(integer);

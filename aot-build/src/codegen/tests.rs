@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use aot_rt::DType;
 
 use super::generate;
-use crate::config::{Optimize, Placement};
+use crate::config::{InputPlacement, Optimize, Placement};
 use crate::graph::{
     Data, Graph, GraphBuilder, NodeDeclaration, OutputDeclaration, Quantization, Shape, TensorType,
 };
@@ -113,8 +113,12 @@ fn specialised_convolutions() {
 
 #[test]
 fn dense_for_size_in_the_callers_arrays() {
-    let place = Placement::Caller;
-    let config = Config { optimize: Optimize::Size, inputs: place, outputs: place, ..Config::default() };
+    let config = Config {
+        optimize: Optimize::Size,
+        inputs: InputPlacement::Caller,
+        outputs: Placement::Caller,
+        ..Config::default()
+    };
     snapshot("dense_size_caller", dense(), config);
 }
 

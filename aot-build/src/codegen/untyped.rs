@@ -5,7 +5,7 @@ use aot_rt::DType;
 use super::ports::Port;
 use super::runner::Runner;
 use super::writer::{Code, STRUCT_WIDTH};
-use crate::config::Placement;
+use crate::config::{InputPlacement, Placement};
 
 impl Runner<'_> {
     /// `impl aot_rt::Model`.
@@ -29,14 +29,14 @@ impl Runner<'_> {
         let (inputs, outputs) = (&self.ports.inputs, &self.ports.outputs);
         slices(code, inputs, "inputs", "InputCount");
         slices(code, outputs, "outputs", "OutputCount");
-        arrays(code, inputs, "input_elements", self.ports.input_place);
-        arrays(code, outputs, "output_elements", self.ports.output_place);
+        arrays(code, inputs, "input_elements", self.ports.input_place == InputPlacement::Workspace);
+        arrays(code, outputs, "output_elements", self.ports.output_place == Placement::Workspace);
         // What `run` or `run_in_place` is given.
         let mut given = Vec::new();
         let mut method = "run";
         let names = |ports: &[Port<'_>]| ports.iter().map(|port| port.ident.clone()).collect::<Vec<_>>();
         match (self.ports.input_place, self.inputs_struct()) {
-            (Placement::Workspace, _) if !inputs.is_empty() => {
+            (InputPlacement::Workspace, _) if !inputs.is_empty() => {
                 method = "run_in_place";
                 for port in inputs {
                     code.line(format!(
@@ -114,14 +114,13 @@ fn slices(code: &mut Code, ports: &[Port<'_>], slices: &str, error: &str) {
 }
 
 /// Makes arrays of the slices: of bytes to be copied, or of elements to work on.
-fn arrays(code: &mut Code, ports: &[Port<'_>], function: &str, place: Placement) {
+fn arrays(code: &mut Code, ports: &[Port<'_>], function: &str, as_bytes: bool) {
     for (i, port) in ports.iter().enumerate() {
         let ident = &port.ident;
-        let array = match place {
-            Placement::Workspace => format!("u8, {}", super::literal::integer(port.ty().bytes())),
-            Placement::Caller => {
-                format!("{}, {}", port.element(), super::literal::integer(port.ty().shape.elements()))
-            }
+        let array = if as_bytes {
+            format!("u8, {}", super::literal::integer(port.ty().bytes()))
+        } else {
+            format!("{}, {}", port.element(), super::literal::integer(port.ty().shape.elements()))
         };
         code.line(format!("let {ident} = ::aot_rt::{function}::<{array}>({ident}, {i})?;"));
     }

@@ -123,7 +123,7 @@ fn no_table(name: &str) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Optimize, Placement};
+    use crate::config::{InputPlacement, Optimize};
 
     const FILE: &str = r#"
 optimize = "size"
@@ -143,7 +143,7 @@ inputs = "caller"
         for (model, expect) in [
             ("other", defaults.clone()),
             ("kws", Config { ram_limit: Some(32_768), name: Some("Keyword".into()), ..defaults.clone() }),
-            ("net-v2", Config { inputs: Placement::Caller, ..defaults.clone() }),
+            ("net-v2", Config { inputs: InputPlacement::Caller, ..defaults.clone() }),
         ] {
             assert_eq!(Config::parse(FILE, model).unwrap(), expect, "{model}");
         }

@@ -56,18 +56,36 @@ impl Config {
         },
         Key {
             name: "inputs",
-            values: r#"one of "workspace", "caller""#,
+            values: r#"one of "workspace", "caller", "rows""#,
             default: r#""workspace""#,
             meaning: "whether the inputs share the workspace with the activations, \
-                      or are buffers that the caller passes to `run`",
+                      are buffers that the caller passes to `run`, or one input is pushed row by row",
             set: |config, value| choice(value).map(|value| config.inputs = value),
         },
         Key {
             name: "outputs",
             values: r#"one of "workspace", "caller""#,
             default: r#""workspace""#,
-            meaning: "the same for the outputs",
+            meaning: "whether the outputs share the workspace, or are the caller's buffers",
             set: |config, value| choice(value).map(|value| config.outputs = value),
+        },
+        Key {
+            name: "memory",
+            values: r#"one of "auto", "min""#,
+            default: r#""auto""#,
+            meaning: "whether layers run row by row, which takes less RAM and more time: \
+                      only where the model exceeds `ram_limit` otherwise, or wherever it helps",
+            set: |config, value| choice(value).map(|value| config.memory = value),
+        },
+        Key {
+            name: "planner",
+            values: r#"one of "none", "storage_tokens", "greedy_by_size", "greedy_by_conflicts", "hill_climb", "optimal""#,
+            default: r#""optimal""#,
+            meaning: "how places in the workspace are chosen; all but the default are for comparison",
+            set: |config, value| {
+                config.planner = choice::<String>(value)?.parse().ok()?;
+                Some(())
+            },
         },
         Key {
             name: "ram_limit",
@@ -173,7 +191,7 @@ mod tests {
             (
                 "inputs",
                 Value::Array(Vec::new()),
-                Err("`inputs` is one of \"workspace\", \"caller\"; found an array"),
+                Err("`inputs` is one of \"workspace\", \"caller\", \"rows\"; found an array"),
             ),
             ("name", Value::from("3d"), Err("`name` is a name of a Rust type; found \"3d\"")),
         ] {
@@ -191,7 +209,7 @@ mod tests {
         assert_eq!(
             problem.to_string(),
             "`ram_limits` is no configuration key\n  = help: did you mean `ram_limit`? the keys are `name`, \
-             `optimize`, `rounding`, `inputs`, `outputs`, `ram_limit`, `flash_limit`"
+             `optimize`, `rounding`, `inputs`, `outputs`, `memory`, `planner`, `ram_limit`, `flash_limit`"
         );
         let problem = Config::default().set("colour", 1.into()).unwrap_err();
         assert!(problem.help.unwrap().starts_with("the keys are"));

@@ -13,6 +13,8 @@ pub use toml::Value;
 
 use serde::{Deserialize, Serialize};
 
+use crate::plan::Planner;
+
 /// What the code is optimised for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -35,7 +37,31 @@ pub enum Rounding {
     Single,
 }
 
-/// Where inputs or outputs are.
+/// How much time may be given for less RAM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Memory {
+    /// None, unless the model exceeds `ram_limit` otherwise.
+    #[default]
+    Auto,
+    /// As much as it takes: layers run row by row where that needs less.
+    Min,
+}
+
+/// Where inputs are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InputPlacement {
+    /// In the workspace, planned together with the activations.
+    #[default]
+    Workspace,
+    /// In buffers that the caller passes to `run`.
+    Caller,
+    /// The caller pushes one row after the other; only some are in the workspace.
+    Rows,
+}
+
+/// Where outputs are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Placement {
@@ -56,9 +82,13 @@ pub struct Config {
     /// How often the integer arithmetic rounds.
     pub rounding: Rounding,
     /// Where the inputs are.
-    pub inputs: Placement,
+    pub inputs: InputPlacement,
     /// Where the outputs are.
     pub outputs: Placement,
+    /// How much time may be given for less RAM.
+    pub memory: Memory,
+    /// How places in the workspace are chosen.
+    pub planner: Planner,
     /// Most bytes of RAM that the workspace may take.
     pub ram_limit: Option<usize>,
     /// Most bytes of flash that the constants may take.

@@ -2,11 +2,11 @@
 //!
 //! The kernels are the generated code's own, so results are equal bit for bit.
 
-use aot_rt::kernels::Kernel;
-use aot_rt::{Arena, Block, Span, block_bytes, block_bytes_mut};
+use aot_rt::kernels::{Kind, Mode, next_row};
+use aot_rt::{Access, Arena, Block, Span, block_bytes, block_bytes_mut};
 
 use crate::Compiled;
-use crate::program::{ConstantView, Operand, Storage, View};
+use crate::program::{ConstantView, Layer, Operand, Pushed, Run, Step, Storage, View, overlapped};
 
 /// A program with memory to run in.
 pub struct Evaluator<'p> {
@@ -56,12 +56,19 @@ impl<'p> Evaluator<'p> {
             if input.len() != port.ty.bytes() {
                 return Err(format!("input `{}` has {} bytes, is {}", port.name, input.len(), port.ty));
             }
-            let start = self.start(port.view);
-            block_bytes_mut(&mut self.arena)[start..start + input.len()].copy_from_slice(input);
+            // Pushed rows come one by one.
+            if program.pushed.is_none() {
+                self.write(self.start(port.view), input);
+            }
         }
-        for step in &program.steps {
-            self.step(&step.kernel, &step.operands)
-                .map_err(|error| format!("step `{}`: {error}", step.name))?;
+        let mut steps = 0..program.steps.len();
+        while let Some(step) = steps.next() {
+            if let Some((run, _)) = program.layer(step) {
+                self.rows(run, inputs)?;
+                steps.start = run.steps().end;
+            } else {
+                self.step(&program.steps[step], None)?;
+            }
         }
         let output = |view: View| {
             let start = self.start(view);
@@ -81,31 +88,85 @@ impl<'p> Evaluator<'p> {
         self.offsets[view.buffer.index()] + view.offset
     }
 
-    fn step(&mut self, kernel: &Kernel, operands: &[Operand]) -> Result<(), String> {
-        let spans: Vec<Span> = operands
-            .iter()
-            .zip(kernel.operands())
-            .filter_map(|(operand, info)| match operand {
-                Operand::Buffer(view) => Some(Span {
+    fn write(&mut self, start: usize, bytes: &[u8]) {
+        block_bytes_mut(&mut self.arena)[start..start + bytes.len()].copy_from_slice(bytes);
+    }
+
+    /// Runs steps row by row; where rows are pushed, they are those of the one input.
+    fn rows(&mut self, run: &Run, inputs: &[&[u8]]) -> Result<(), String> {
+        let program = &self.compiled.program;
+        let layers: Vec<_> = run.layers.iter().map(|layer| layer.rows).collect();
+        let mut done = vec![0; layers.len()];
+        let pushed = program.pushed.filter(|_| run.first == 0);
+        let Pushed { rows, ring } = pushed.unwrap_or(Pushed { rows: 0, ring: 0 });
+        for pushed in 0..=rows {
+            while let Some((layer, row)) = next_row(&mut done, &layers, pushed) {
+                self.step(&program.steps[run.first + layer], Some((&run.layers[layer], row)))?;
+            }
+            if pushed < rows {
+                let bytes = inputs[0].len() / rows;
+                let start = self.start(program.inputs[0].view) + pushed % ring * bytes;
+                self.write(start, &inputs[0][pushed * bytes..][..bytes]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs a step, or one row of it.
+    fn step(&mut self, step: &Step, row: Option<(&Layer, usize)>) -> Result<(), String> {
+        let mode = match (row, step.kernel.kind()) {
+            (Some((layer, row)), Kind::Window | Kind::Accumulating | Kind::Reducing) => {
+                Mode::Row { rings: [layer.rings[0], layer.rings[1]], row }
+            }
+            _ => step.mode(|view| Some(self.start(view))),
+        };
+        // One operand is both `x` and `y` where the mode says so.
+        let first = usize::from(matches!(mode, Mode::InPlace | Mode::Overlapping(_)));
+        let operands = || step.operands.iter().zip(step.kernel.operands()).enumerate().skip(first);
+        let mut spans = Vec::new();
+        for (i, (operand, info)) in operands() {
+            if let Operand::Buffer(view) = operand {
+                let mut span = Span {
                     offset: self.start(*view),
-                    bytes: view.len * view.dtype.size(),
+                    bytes: view.bytes(),
                     dtype: view.dtype,
                     access: info.access,
-                }),
-                Operand::Constant(_) => None,
-            })
-            .collect();
+                };
+                // Elementwise kernels are given the row alone.
+                if let (Some((layer, row)), Kind::Elementwise) = (row, step.kernel.kind()) {
+                    span.bytes /= layer.rings[i];
+                    span.offset += row % layer.rings[i] * span.bytes;
+                }
+                spans.push(span);
+            }
+        }
+        if let (Mode::Overlapping(_), [Operand::Buffer(x), Operand::Buffer(y), ..]) =
+            (mode, &step.operands[..])
+        {
+            let [offset, bytes] = overlapped([*x, *y], |view| self.start(view));
+            spans[0] = Span { offset, bytes, dtype: y.dtype, access: Access::Write };
+        }
+        self.call(step, mode, &spans, operands().map(|(_, (operand, _))| operand))
+            .map_err(|error| format!("step `{}`: {error}", step.name))
+    }
+
+    fn call<'o>(
+        &mut self,
+        step: &Step,
+        mode: Mode,
+        spans: &[Span],
+        operands: impl Iterator<Item = &'o Operand>,
+    ) -> Result<(), String> {
         let mut arena = Arena::new(&mut self.arena);
-        let mut regions = arena.borrow(&spans).map_err(|error| format!("{error:?}"))?;
+        let mut regions = arena.borrow(spans).map_err(|error| format!("{error:?}"))?;
         let constants = block_bytes(&self.constants);
         let mut operands: Vec<_> = operands
-            .iter()
             .filter_map(|operand| match operand {
                 Operand::Buffer(_) => regions.next(),
                 Operand::Constant(view) => Some(aot_rt::Operand::Read(constant(constants, *view))),
             })
             .collect();
-        kernel.run(&mut operands).map_err(|error| format!("{error:?}"))
+        step.kernel.run(mode, &mut operands).map_err(|error| format!("{error:?}"))
     }
 }
 

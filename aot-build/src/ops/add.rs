@@ -6,7 +6,7 @@
 //! and brought to the result's scale (tflite numerics, section 3).
 
 use aot_rt::DType;
-use aot_rt::kernels::{AddF32, AddI8, Broadcast, Kernel};
+use aot_rt::kernels::{AddF32, AddI8, Kernel, SumI8};
 use serde::{Deserialize, Serialize};
 
 use super::{Activation, Operands, Operator, broadcast, no_kernel, one, quantized};
@@ -27,7 +27,7 @@ pub struct Add {
 const MORE_BITS: i32 = 20;
 
 impl Add {
-    fn params_i8(&self, node: &NodeLowering<'_, '_>, broadcast: Broadcast) -> Result<AddI8, OpError> {
+    fn sum_i8(&self, node: &NodeLowering<'_, '_>) -> Result<SumI8, OpError> {
         let (a, b) = (quantized::tensor_wide(node.input(0)?)?, quantized::tensor_wide(node.input(1)?)?);
         let y = quantized::tensor_wide(node.output(0))?;
         // Each operand is at most half of what fits, so that the sum fits.
@@ -37,8 +37,7 @@ impl Add {
         let more = f64::from(1 << MORE_BITS);
         let factor = quantized::multiplier(unit / (more * f64::from(y.scale)))?;
         quantized::check_sum(1, 255 << MORE_BITS, factor.shift)?;
-        Ok(AddI8 {
-            broadcast,
+        Ok(SumI8 {
             a_zero_point: a.zero_point,
             a_multiplier: a_factor.multiplier,
             a_shift: a_factor.shift,
@@ -68,10 +67,10 @@ impl Operator for Add {
             (DType::F32, DType::F32, DType::F32) => {
                 Kernel::AddF32(AddF32 { broadcast, range: self.activation.range_f32() })
             }
-            (DType::I8, DType::I8, DType::I8) => Kernel::AddI8(self.params_i8(node, broadcast)?),
+            (DType::I8, DType::I8, DType::I8) => Kernel::AddI8(AddI8 { broadcast, sum: self.sum_i8(node)? }),
             (a, b, y) => return Err(no_kernel(&[a, b, y])),
         };
-        let operands = vec![node.read(0)?, node.read(1)?, node.write(0)];
+        let operands = vec![node.read(0)?, node.write(0), node.read(1)?];
         let shapes = if a.ty.shape == b.ty.shape {
             a.ty.shape.to_string()
         } else {

@@ -119,7 +119,7 @@ impl Operator for Gather {
             None if indices.ty.dtype == DType::I32 => node.read(1)?,
             None => return Err(no_kernel(&[x.ty.dtype, indices.ty.dtype, y.ty.dtype])),
         };
-        let operands = vec![node.read(0)?.as_bytes(), indices, node.write(0).as_bytes()];
+        let operands = vec![node.read(0)?.as_bytes(), node.write(0).as_bytes(), indices];
         node.step(Kernel::GatherI8(kernel), operands, 0, description);
         Ok(())
     }

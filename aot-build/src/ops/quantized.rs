@@ -136,7 +136,7 @@ pub(super) fn rounding(node: &NodeLowering<'_, '_>) -> Rounding {
 pub(super) fn lookup(node: &mut NodeLowering<'_, '_>, table: [i8; 256]) -> Result<(), OpError> {
     let len = node.output(0).ty.shape.elements();
     let table = node.constant(DType::I8, &table.map(i8::cast_unsigned));
-    let operands = vec![node.read(0)?, table, node.write(0)];
+    let operands = vec![node.read(0)?, node.write(0), table];
     node.step(Kernel::LookupI8(LookupI8 { len }), operands, 0, format!("{len} elements, table"));
     Ok(())
 }

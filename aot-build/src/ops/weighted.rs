@@ -39,7 +39,7 @@ impl Arithmetic {
     }
 }
 
-/// The operands of a float kernel: `x`, weights, bias, `y`. The weights stay in their
+/// The operands of a float kernel: `x`, `y`, weights, bias. The weights stay in their
 /// order.
 ///
 /// # Errors
@@ -50,7 +50,7 @@ pub(super) fn operands_f32(
     channels: usize,
 ) -> Result<Vec<Operand>, OpError> {
     let bias = bias(node, DType::F32, channels)?;
-    Ok(vec![node.read(0)?, node.read(1)?, bias, node.write(0)])
+    Ok(vec![node.read(0)?, node.write(0), node.read(1)?, bias])
 }
 
 /// The operands of a float kernel that reads the filters of each of `groups` packed.
@@ -78,10 +78,10 @@ pub(super) fn packed_operands_f32(
     let packed = node.constant(DType::F32, packed.as_flattened());
     let bias = bias(node, DType::F32, channels)?;
     // The weights as they are in the file are not read, and so not stored.
-    Ok(vec![node.read(0)?, packed, bias, node.write(0)])
+    Ok(vec![node.read(0)?, node.write(0), packed, bias])
 }
 
-/// The operands of an int8 kernel: `x`, weights, bias, multipliers, shifts, `y`.
+/// The operands of an int8 kernel: `x`, `y`, weights, bias, multipliers, shifts.
 ///
 /// `axis` is that of the weights' output channels, `factors` are the real factors of
 /// the accumulators: one, or one for each channel.
@@ -106,7 +106,7 @@ pub(super) fn operands_i8(
             .map_err(|error| format!("channel {channel}: {}", error.message))?;
     }
     let [multipliers, shifts] = quantized::multipliers(node, &multipliers);
-    Ok(vec![node.read(0)?, node.read(1)?, bias, multipliers, shifts, node.write(0)])
+    Ok(vec![node.read(0)?, node.write(0), node.read(1)?, bias, multipliers, shifts])
 }
 
 /// The factors of the accumulators, all in double precision.

@@ -1,7 +1,5 @@
 //! From which step to which a buffer holds something that is still needed.
 
-use aot_rt::Access;
-
 use super::{BufferId, Program};
 
 /// Steps `start..end` during which a buffer is in use.
@@ -16,7 +14,7 @@ pub struct Lifetime {
 impl Program {
     /// The lifetime of every buffer.
     ///
-    /// Operands of one step are alive together. Inputs are alive from the start,
+    /// Operands of one step, or of one run, are alive together. Inputs are alive from the start,
     /// outputs until after the end.
     #[must_use]
     pub fn lifetimes(&self) -> Vec<Lifetime> {
@@ -30,9 +28,11 @@ impl Program {
             touch(port.view.buffer, 0);
         }
         for (i, step) in self.steps.iter().enumerate() {
-            for (view, access) in step.buffers() {
-                debug_assert!(matches!(access, Access::Read | Access::Write));
-                touch(view.buffer, i);
+            // The steps of a run are one.
+            let steps = self.layer(i).map_or(i..i + 1, |(run, _)| run.steps());
+            for (view, _) in step.buffers() {
+                touch(view.buffer, steps.start);
+                touch(view.buffer, steps.end - 1);
             }
         }
         for port in &self.outputs {

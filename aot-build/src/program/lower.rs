@@ -5,7 +5,7 @@ use aot_rt::kernels::{CopyI8, Kernel};
 
 use super::parts::{Part, parts};
 use super::{Alias, Buffer, BufferId, Operand, Port, Program, Step, Storage, View};
-use crate::config::{Config, Placement, Rounding};
+use crate::config::{Config, InputPlacement, Placement, Rounding};
 use crate::error::{Location, OpError, Problem};
 use crate::graph::{Graph, Node, Tensor, TensorId};
 use crate::ops;
@@ -27,8 +27,8 @@ pub fn lower(graph: &Graph, config: &Config) -> Result<Program, Vec<Problem>> {
         let view = lowering.buffer(
             graph.tensor(id),
             match config.inputs {
-                Placement::Workspace => Storage::Workspace,
-                Placement::Caller => Storage::Input(i),
+                InputPlacement::Workspace | InputPlacement::Rows => Storage::Workspace,
+                InputPlacement::Caller => Storage::Input(i),
             },
         );
         lowering.places[id.0] = Some(Operand::Buffer(view));

@@ -5,15 +5,24 @@
 //! both.
 
 mod constants;
+mod dependencies;
+mod fuse_add;
+mod in_place;
 mod liveness;
 mod lower;
+mod overlap;
 mod parts;
+mod run;
 #[cfg(test)]
 mod tests;
 
 pub use constants::ConstantPool;
+pub(crate) use fuse_add::fuse_add;
+pub(crate) use in_place::in_place;
 pub use liveness::Lifetime;
 pub use lower::{NodeLowering, lower};
+pub(crate) use overlap::{gaps, overlapped, shared};
+pub use run::{Layer, Pushed, Run, RunOverlap};
 
 use aot_rt::kernels::Kernel;
 use aot_rt::{Access, DType};
@@ -152,6 +161,15 @@ pub struct Step {
 }
 
 impl Step {
+    /// Bytes of the constants among the operands.
+    pub(crate) fn constant_bytes(&self) -> usize {
+        let bytes = |operand: &Operand| match operand {
+            Operand::Constant(view) => view.len * view.dtype.size(),
+            Operand::Buffer(_) => 0,
+        };
+        self.operands.iter().map(bytes).sum()
+    }
+
     /// The buffers among the operands, and how they are used.
     pub fn buffers(&self) -> impl Iterator<Item = (View, Access)> {
         self.operands.iter().zip(self.kernel.operands()).filter_map(|(operand, info)| match operand {
@@ -198,6 +216,10 @@ pub struct Program {
     pub outputs: Vec<Port>,
     /// Tensors that are views of others, for reports.
     pub aliases: Vec<Alias>,
+    /// Steps that run together, row by row; in their order.
+    pub runs: Vec<Run>,
+    /// How the one input is pushed, where its rows are: the first run reads them.
+    pub pushed: Option<Pushed>,
 }
 
 impl Program {
@@ -205,6 +227,47 @@ impl Program {
     #[must_use]
     pub fn buffer(&self, id: BufferId) -> &Buffer {
         &self.buffers[id.0]
+    }
+
+    /// Takes out the buffers that nothing uses.
+    pub(crate) fn remove_unused_buffers(&mut self) {
+        let lifetimes = self.lifetimes();
+        let mut next = 0;
+        let ids: Vec<BufferId> = lifetimes
+            .iter()
+            .map(|lifetime| {
+                let id = BufferId(next);
+                next += usize::from(lifetime.start < lifetime.end);
+                id
+            })
+            .collect();
+        let mut lifetimes = lifetimes.iter();
+        self.buffers.retain(|_| lifetimes.next().is_some_and(|lifetime| lifetime.start < lifetime.end));
+        for view in self.views_mut() {
+            view.buffer = ids[view.buffer.0];
+        }
+    }
+
+    /// All views: of steps, ports and aliases.
+    pub(crate) fn views_mut(&mut self) -> impl Iterator<Item = &mut View> {
+        let operands = self.steps.iter_mut().flat_map(|step| &mut step.operands);
+        let operands = operands.filter_map(|operand| match operand {
+            Operand::Buffer(view) => Some(view),
+            Operand::Constant(_) => None,
+        });
+        let ports = self.inputs.iter_mut().chain(&mut self.outputs).map(|port| &mut port.view);
+        operands.chain(ports).chain(self.aliases.iter_mut().map(|alias| &mut alias.view))
+    }
+
+    /// All buffers.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = BufferId> + use<> {
+        (0..self.buffers.len()).map(BufferId)
+    }
+
+    /// The steps that use a buffer.
+    pub(crate) fn users(&self, buffer: BufferId) -> impl Iterator<Item = usize> {
+        let uses = move |step: &Step| step.buffers().any(|(view, _)| view.buffer == buffer);
+        self.steps.iter().enumerate().filter(move |(_, step)| uses(step)).map(|(i, _)| i)
     }
 
     /// Multiply-accumulates of one run.

@@ -1,6 +1,6 @@
 //! `add`: sums of elements, with broadcasting.
 
-use super::loops::{Offsets, chunks_mut, part};
+use super::elements::Elements;
 use super::{OutputI8, RangeF32, kernel_params};
 use crate::Params;
 use crate::fixed_point::{Multiplier, Scaler};
@@ -31,6 +31,12 @@ kernel_params! {
     pub struct AddI8 {
         /// How the operands meet.
         pub broadcast: Broadcast,
+        /// How two elements are added.
+        pub sum: SumI8,
+    }
+
+    /// How two quantized numbers, `a` and `b`, are added.
+    pub struct SumI8 {
         /// Zero point of `a`.
         pub a_zero_point: i32,
         /// Factor of `a`, for differences that were shifted left by 20.
@@ -53,58 +59,66 @@ kernel_params! {
 }
 
 impl Broadcast {
-    /// Calls `pair` for every element of `y`, in order.
+    /// The same with the operands exchanged.
+    #[must_use]
+    pub const fn swapped(self) -> Self {
+        Self { a_strides: self.b_strides, b_strides: self.a_strides, ..self }
+    }
+}
+
+impl SumI8 {
+    /// The same with the operands exchanged.
+    #[must_use]
+    pub const fn swapped(self) -> Self {
+        Self {
+            a_zero_point: self.b_zero_point,
+            a_multiplier: self.b_multiplier,
+            a_shift: self.b_shift,
+            b_zero_point: self.a_zero_point,
+            b_multiplier: self.a_multiplier,
+            b_shift: self.a_shift,
+            ..self
+        }
+    }
+
+    /// The function that adds.
     #[inline(always)]
-    fn zip<T: Copy, U>(&self, a: &[T], b: &[T], y: &mut [U], pair: impl Fn(T, T) -> U) {
-        let [e0, e1, e2, e3, e4, inner] = self.extents;
-        let [a0, a1, a2, a3, a4, a_inner] = self.a_strides;
-        let [b0, b1, b2, b3, b4, b_inner] = self.b_strides;
-        let outer = Offsets::new([e0, e1, e2, e3, e4], [[a0, b0], [a1, b1], [a2, b2], [a3, b3], [a4, b4]]);
-        for (y, [a_start, b_start]) in chunks_mut(y, inner).zip(outer) {
-            let a = part(a, a_start, if a_inner == 0 { 1 } else { inner });
-            let b = part(b, b_start, if b_inner == 0 { 1 } else { inner });
-            match (a_inner, b_inner, a, b) {
-                (0, 0, &[a], &[b]) => y.iter_mut().for_each(|y| *y = pair(a, b)),
-                (0, _, &[a], b) => y.iter_mut().zip(b).for_each(|(y, &b)| *y = pair(a, b)),
-                (_, 0, a, &[b]) => y.iter_mut().zip(a).for_each(|(y, &a)| *y = pair(a, b)),
-                _ => y.iter_mut().zip(a).zip(b).for_each(|((y, &a), &b)| *y = pair(a, b)),
-            }
+    pub(super) fn adder(self) -> impl Fn(i8, i8) -> i8 {
+        let rounding = self.output.rounding();
+        let scaler = |multiplier, shift| Scaler::new(Multiplier { multiplier, shift }, rounding);
+        let a_scaler = scaler(self.a_multiplier, self.a_shift);
+        let b_scaler = scaler(self.b_multiplier, self.b_shift);
+        let y_scaler = scaler(self.output_multiplier, self.output_shift);
+        move |a, b| {
+            let a = a_scaler.apply(i32::from(a).wrapping_sub(self.a_zero_point) << 20);
+            let b = b_scaler.apply(i32::from(b).wrapping_sub(self.b_zero_point) << 20);
+            self.output.limit(y_scaler.apply(a.wrapping_add(b)))
         }
     }
 }
 
 /// Sum of two tensors, f32.
 ///
-/// `a` and `b`: their own shapes, `y`: the shape that both are broadcast to. Writes
-/// `y` in order, each element after the two that it needs have been read.
-pub fn add_f32(params: &impl Params<AddF32>, a: &[f32], b: &[f32], y: &mut [f32]) {
+/// `x`, called `a` in the parameters, and `b`: their own shapes, `y`: the shape that
+/// both are broadcast to.
+pub fn add_f32(params: &impl Params<AddF32>, elements: impl Elements<f32>, b: &[f32]) {
     let p = params.get();
-    debug_assert_eq!(y.len(), p.broadcast.extents.iter().product());
-    p.broadcast.zip(a, b, y, |a, b| p.range.limit(a + b));
+    elements.zip(&p.broadcast, b, |a, b| p.range.limit(a + b));
 }
 
 /// Sum of two tensors, int8.
 ///
-/// `a` and `b`: their own shapes, `y`: the shape that both are broadcast to. Writes
-/// `y` in order, each element after the two that it needs have been read.
-pub fn add_i8(params: &impl Params<AddI8>, a: &[i8], b: &[i8], y: &mut [i8]) {
+/// `x`, called `a` in the parameters, and `b`: their own shapes, `y`: the shape that
+/// both are broadcast to.
+pub fn add_i8(params: &impl Params<AddI8>, elements: impl Elements<i8>, b: &[i8]) {
     let p = params.get();
-    debug_assert_eq!(y.len(), p.broadcast.extents.iter().product());
-    let rounding = p.output.rounding();
-    let scaler = |multiplier, shift| Scaler::new(Multiplier { multiplier, shift }, rounding);
-    let a_scaler = scaler(p.a_multiplier, p.a_shift);
-    let b_scaler = scaler(p.b_multiplier, p.b_shift);
-    let y_scaler = scaler(p.output_multiplier, p.output_shift);
-    p.broadcast.zip(a, b, y, |a, b| {
-        let a = a_scaler.apply(i32::from(a).wrapping_sub(p.a_zero_point) << 20);
-        let b = b_scaler.apply(i32::from(b).wrapping_sub(p.b_zero_point) << 20);
-        p.output.limit(y_scaler.apply(a.wrapping_add(b)))
-    });
+    elements.zip(&p.broadcast, b, p.sum.adder());
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernels::{Apart, InPlace};
 
     const VECTOR: Broadcast = Broadcast {
         extents: [1, 1, 1, 1, 1, 4],
@@ -140,11 +154,18 @@ mod tests {
         ] {
             let params = AddF32 { broadcast, range: RangeF32 { min: f32::NEG_INFINITY, max: 40.5 } };
             let mut y = [0.0; 4];
-            add_f32(&params, &[1.0, 2.0, 3.0, 4.0], b, &mut y);
+            add_f32(&params, Apart { x: &[1.0, 2.0, 3.0, 4.0], y: &mut y }, b);
             assert_eq!(y, expect, "{name}");
+            let mut in_place = [1.0, 2.0, 3.0, 4.0];
+            add_f32(&params, InPlace(&mut in_place), b);
+            assert_eq!(in_place, expect, "{name}, in place");
             let swapped =
                 Broadcast { a_strides: broadcast.b_strides, b_strides: broadcast.a_strides, ..broadcast };
-            add_f32(&AddF32 { broadcast: swapped, ..params }, b, &[1.0, 2.0, 3.0, 4.0], &mut y);
+            add_f32(
+                &AddF32 { broadcast: swapped, ..params },
+                Apart { x: b, y: &mut y },
+                &[1.0, 2.0, 3.0, 4.0],
+            );
             assert_eq!(y, expect, "{name}, swapped");
         }
     }
@@ -159,7 +180,7 @@ mod tests {
         };
         let params = AddF32 { broadcast, range: RangeF32 { min: 0.0, max: f32::INFINITY } };
         let mut y = [0.0; 6];
-        add_f32(&params, &[1.0, 2.0, f32::NAN], &[10.0, -20.0], &mut y);
+        add_f32(&params, Apart { x: &[1.0, 2.0, f32::NAN], y: &mut y }, &[10.0, -20.0]);
         assert_eq!(y[..4], [11.0, 0.0, 12.0, 0.0]);
         assert!(y[4].is_nan() && y[5].is_nan());
     }
@@ -173,20 +194,22 @@ mod tests {
         let output = factor(twice / (f64::from(1 << 20) * y_scale));
         let params = AddI8 {
             broadcast: Broadcast { extents: [1, 1, 1, 1, 1, 256], b_strides: [0; 6], ..VECTOR },
-            a_zero_point: 3,
-            a_multiplier: a_factor.multiplier,
-            a_shift: a_factor.shift,
-            b_zero_point: -5,
-            b_multiplier: b_factor.multiplier,
-            b_shift: b_factor.shift,
-            output_multiplier: output.multiplier,
-            output_shift: output.shift,
-            output: OutputI8 { zero_point: 7, min: -100, max: 100, single_rounding: false },
+            sum: SumI8 {
+                a_zero_point: 3,
+                a_multiplier: a_factor.multiplier,
+                a_shift: a_factor.shift,
+                b_zero_point: -5,
+                b_multiplier: b_factor.multiplier,
+                b_shift: b_factor.shift,
+                output_multiplier: output.multiplier,
+                output_shift: output.shift,
+                output: OutputI8 { zero_point: 7, min: -100, max: 100, single_rounding: false },
+            },
         };
         let a: [i8; 256] = core::array::from_fn(|i| i as i8);
         for b in [-128, -5, 0, 127] {
             let mut y = [0; 256];
-            add_i8(&params, &a, &[b], &mut y);
+            add_i8(&params, Apart { x: &a, y: &mut y }, &[b]);
             for (a, y) in a.iter().zip(y) {
                 let real = a_scale * (f64::from(*a) - 3.0) + b_scale * (f64::from(b) + 5.0);
                 let expect = libm::round(real / y_scale) + 7.0;

@@ -3,8 +3,9 @@
 use core::num::NonZeroUsize;
 
 use super::filters::Patch;
+use super::images::{Image, Images};
 use super::loops::{chunks, chunks_mut};
-use super::requantize::Requantize;
+use super::requantize::{Finish, FinishF32, Requantize};
 use super::window::Taps;
 use super::{OutputI8, RangeF32, Window2d, kernel_params};
 use crate::Params;
@@ -46,7 +47,13 @@ kernel_params! {
 /// With one group and no dilation, a row of the window is one segment; with one
 /// cell or row, the whole patch is.
 #[inline(always)]
-fn patch(window: &Window2d, rows: Taps, columns: Taps, channels: usize, group: usize) -> Patch {
+fn patch<T>(
+    window: &Window2d,
+    x: Image<'_, T>,
+    [rows, columns]: [Taps; 2],
+    channels: usize,
+    group: usize,
+) -> Patch {
     let [row_axis, column_axis] = window.axes();
     let merged = column_axis.dilation == 1 && channels == group;
     let filter_row = column_axis.kernel * group;
@@ -60,6 +67,7 @@ fn patch(window: &Window2d, rows: Taps, columns: Taps, channels: usize, group: u
         ],
         row: [row_axis.dilation * column_axis.input * channels, filter_row],
         step: [column_axis.dilation * channels, group],
+        ring: x.ring,
     }
 }
 
@@ -68,26 +76,10 @@ fn patch(window: &Window2d, rows: Taps, columns: Taps, channels: usize, group: u
 /// `x`: `[batch, in_h, in_w, in_channels]`, `weights`:
 /// `[out_channels, kernel_h, kernel_w, in_channels / groups]` with the filters of each
 /// group [packed](super::packed_filters), `bias`: `[out_channels]` or empty, `y`:
-/// `[batch, out_h, out_w, out_channels]`. Cells outside the image count as 0. Writes
-/// `y` in row-major order, each cell after every cell of `x` under its window has been
-/// read.
-pub fn conv2d_f32(params: &impl Params<Conv2dF32>, x: &[f32], weights: &[f32], bias: &[f32], y: &mut [f32]) {
+/// `[batch, out_h, out_w, out_channels]`. Cells outside the image count as 0.
+pub fn conv2d_f32(params: &impl Params<Conv2dF32>, images: impl Images<f32>, weights: &[f32], bias: &[f32]) {
     let p = params.get();
-    let groups = NonZeroUsize::new(p.groups).unwrap_or(NonZeroUsize::MIN);
-    let (in_group, out_group) = (p.in_channels / groups, p.out_channels / groups);
-    let filter = p.window.kernel_cells() * in_group;
-    debug_assert_eq!(x.len(), p.window.batch * p.window.input_cells() * p.in_channels);
-    debug_assert_eq!(y.len(), p.window.batch * p.window.output_cells() * p.out_channels);
-    debug_assert_eq!(weights.len(), filter * p.out_channels);
-    p.window.for_each_cell((x, p.in_channels), (y, p.out_channels), |x, rows, columns, y| {
-        let mut patch = patch(&p.window, rows, columns, p.in_channels, in_group);
-        let groups = chunks_mut(y, out_group).zip(chunks(weights, filter * out_group));
-        for (group, (y, weights)) in groups.enumerate() {
-            let bias = bias.get(group * out_group..).unwrap_or_default();
-            patch.products_f32(x, (weights, filter), bias, p.range, y);
-            patch.start[0] += in_group;
-        }
-    });
+    convolve_f32(&p, images, weights, bias, &p.range);
 }
 
 /// Convolution, int8.
@@ -96,32 +88,63 @@ pub fn conv2d_f32(params: &impl Params<Conv2dF32>, x: &[f32], weights: &[f32], b
 /// `[out_channels, kernel_h, kernel_w, in_channels / groups]`, `bias`:
 /// `[out_channels]` or empty, `multipliers` and `shifts`: `[out_channels]` or `[1]`,
 /// `y`: `[batch, out_h, out_w, out_channels]`. Cells outside the image are at the
-/// zero point. Writes `y` in row-major order, each cell after every cell of `x`
-/// under its window has been read.
+/// zero point.
 pub fn conv2d_i8(
     params: &impl Params<Conv2dI8>,
-    x: &[i8],
+    images: impl Images<i8>,
     weights: &[i8],
     bias: &[i32],
     multipliers: &[i32],
     shifts: &[i8],
-    y: &mut [i8],
 ) {
     let p = params.get();
+    let requantize = Requantize { bias, multipliers, shifts, offset: 0, output: p.output };
+    convolve_i8(&p, images, weights, |first| requantize.skip(first));
+}
+
+/// The convolution, with the sums going where `finish` says.
+#[inline(always)]
+pub(super) fn convolve_f32(
+    p: &Conv2dF32,
+    images: impl Images<f32>,
+    weights: &[f32],
+    bias: &[f32],
+    finish: &impl FinishF32,
+) {
     let groups = NonZeroUsize::new(p.groups).unwrap_or(NonZeroUsize::MIN);
     let (in_group, out_group) = (p.in_channels / groups, p.out_channels / groups);
     let filter = p.window.kernel_cells() * in_group;
-    debug_assert_eq!(x.len(), p.window.batch * p.window.input_cells() * p.in_channels);
-    debug_assert_eq!(y.len(), p.window.batch * p.window.output_cells() * p.out_channels);
     debug_assert_eq!(weights.len(), filter * p.out_channels);
-    let requantize = Requantize { bias, multipliers, shifts, offset: 0, output: p.output };
-    let zero = p.input_zero_point as i16;
-    p.window.for_each_cell((x, p.in_channels), (y, p.out_channels), |x, rows, columns, y| {
-        let mut patch = patch(&p.window, rows, columns, p.in_channels, in_group);
+    images.for_each_cell(&p.window, [p.in_channels, p.out_channels], |x, taps, y| {
+        let mut patch = patch(&p.window, x, taps, p.in_channels, in_group);
         let groups = chunks_mut(y, out_group).zip(chunks(weights, filter * out_group));
         for (group, (y, weights)) in groups.enumerate() {
-            let requantize = requantize.skip(group * out_group);
-            patch.products_i8(x, zero, (weights, filter), &requantize, y);
+            let bias = bias.get(group * out_group..).unwrap_or_default();
+            patch.products_f32(x.cells, (weights, filter), bias, finish, y);
+            patch.start[0] += in_group;
+        }
+    });
+}
+
+/// The convolution, with the sums of the channels from the one given to `finish` on
+/// going where that says.
+#[inline(always)]
+pub(super) fn convolve_i8<F: Finish>(
+    p: &Conv2dI8,
+    images: impl Images<i8>,
+    weights: &[i8],
+    finish: impl Fn(usize) -> F,
+) {
+    let groups = NonZeroUsize::new(p.groups).unwrap_or(NonZeroUsize::MIN);
+    let (in_group, out_group) = (p.in_channels / groups, p.out_channels / groups);
+    let filter = p.window.kernel_cells() * in_group;
+    debug_assert_eq!(weights.len(), filter * p.out_channels);
+    let zero = p.input_zero_point as i16;
+    images.for_each_cell(&p.window, [p.in_channels, p.out_channels], |x, taps, y| {
+        let mut patch = patch(&p.window, x, taps, p.in_channels, in_group);
+        let groups = chunks_mut(y, out_group).zip(chunks(weights, filter * out_group));
+        for (group, (y, weights)) in groups.enumerate() {
+            patch.products_i8(x.cells, zero, (weights, filter), &finish(group * out_group), y);
             patch.start[0] += in_group;
         }
     });
@@ -131,8 +154,8 @@ pub fn conv2d_i8(
 mod tests {
     use super::*;
     use crate::fixed_point::Multiplier;
-    use crate::kernels::packed_filters;
     use crate::kernels::tests::{Random, floats, for_each_tap};
+    use crate::kernels::{Apart, packed_filters};
 
     const ALL: RangeF32 = RangeF32 { min: f32::NEG_INFINITY, max: f32::INFINITY };
 
@@ -260,13 +283,8 @@ mod tests {
             pack(&weights[..case.weights.len()], case.channels, &mut packed);
             let mut y = [f32::NAN; 16];
             let y = &mut y[..case.expect.len()];
-            conv2d_f32(
-                &params,
-                &x[..case.x.len()],
-                &packed[..case.weights.len()],
-                &bias[..case.bias.len()],
-                y,
-            );
+            let images = Apart { x: &x[..case.x.len()], y };
+            conv2d_f32(&params, images, &packed[..case.weights.len()], &bias[..case.bias.len()]);
             assert_eq!(y, &expect[..y.len()], "{}", case.name);
         }
     }
@@ -297,12 +315,11 @@ mod tests {
                 let y = &mut y[..case.expect.len()];
                 conv2d_i8(
                     &params,
-                    &x[..case.x.len()],
+                    Apart { x: &x[..case.x.len()], y },
                     case.weights,
                     &bias[..case.bias.len()],
                     &[one.multiplier],
                     &[one.shift as i8],
-                    y,
                 );
                 for (y, expect) in y.iter().zip(case.expect) {
                     assert_eq!(
@@ -330,7 +347,8 @@ mod tests {
         };
         let mut y = [0; 3];
         let multipliers = [m.multiplier, m.multiplier, 1 << 30];
-        conv2d_i8(&params, &[-79], &[24, 24, 1], &[0, 185, 0], &multipliers, &[-6, -6, 1], &mut y);
+        let images = Apart { x: &[-79], y: &mut y };
+        conv2d_i8(&params, images, &[24, 24, 1], &[0, 185, 0], &multipliers, &[-6, -6, 1]);
         assert_eq!(y, [-21, -19, -79]);
     }
 
@@ -387,7 +405,7 @@ mod tests {
             let count = if round % 3 == 0 { 1 } else { out_channels };
             let mut y = [0; 900];
             let y = &mut y[..window.batch * window.output_cells() * out_channels];
-            conv2d_i8(&params, x, weights, &[], &multipliers[..count], &shifts[..count], y);
+            conv2d_i8(&params, Apart { x, y }, weights, &[], &multipliers[..count], &shifts[..count]);
             sums(
                 &window,
                 channels,
@@ -419,7 +437,8 @@ mod tests {
             let params = Conv2dF32 { window, in_channels, out_channels, groups, range: ALL };
             let mut y = [f32::NAN; 900];
             let y = &mut y[..window.batch * window.output_cells() * out_channels];
-            conv2d_f32(&params, &floats.0[..x.len()], &packed[..weights.len()], &[], y);
+            let images = Apart { x: &floats.0[..x.len()], y };
+            conv2d_f32(&params, images, &packed[..weights.len()], &[]);
             sums(
                 &window,
                 channels,
@@ -446,8 +465,8 @@ mod tests {
         let x: [f32; 220] = core::array::from_fn(|_| random.below(1 << 24) as f32 / 3.0);
         let weights: [f32; 594] = core::array::from_fn(|_| random.below(1 << 24) as f32 / -7e3);
         let (mut shared, mut special) = ([0.0; 120], [0.0; 120]);
-        conv2d_f32(core::hint::black_box(&PARAMS), &x, &weights, &[], &mut shared);
-        conv2d_f32(&Special, &x, &weights, &[], &mut special);
+        conv2d_f32(core::hint::black_box(&PARAMS), Apart { x: &x, y: &mut shared }, &weights, &[]);
+        conv2d_f32(&Special, Apart { x: &x, y: &mut special }, &weights, &[]);
         assert_eq!(shared.map(f32::to_bits), special.map(f32::to_bits));
     }
 }

@@ -1,8 +1,9 @@
 //! `depthwise_conv2d`: a window of weights over images, each channel by itself.
 
 use super::dot::VECTORS;
+use super::images::{Image, Images};
 use super::loops::chunks_mut;
-use super::requantize::Requantize;
+use super::requantize::{Finish, Requantize};
 use super::window::Taps;
 use super::{OutputI8, RangeF32, Window2d, kernel_params};
 use crate::Params;
@@ -44,7 +45,7 @@ const BLOCK: usize = if VECTORS { 8 } else { 1 };
 /// The cells under a window: where they lie in `x` and in the weights.
 #[derive(Clone, Copy)]
 struct Patch<'a, T> {
-    x: &'a [T],
+    x: Image<'a, T>,
     weights: &'a [T],
     rows: usize,
     columns: usize,
@@ -61,7 +62,7 @@ impl<'a, T: Copy> Patch<'a, T> {
     fn new(
         window: &Window2d,
         [rows, columns]: [Taps; 2],
-        (x, in_channels): (&'a [T], usize),
+        (x, in_channels): (Image<'a, T>, usize),
         (weights, out_channels): (&'a [T], usize),
     ) -> Self {
         let [row_axis, column_axis] = window.axes();
@@ -138,7 +139,7 @@ impl<'a, T: Copy> Patch<'a, T> {
         for _ in 0..self.rows {
             let [mut x_at, mut weights_at] = [x_row, weights_row];
             for _ in 0..self.columns {
-                let x = self.x.get(x_at..).unwrap_or_default();
+                let x = self.x.cells.get(x_at..).unwrap_or_default();
                 let weights = self.weights.get(weights_at..).unwrap_or_default();
                 if SHARED {
                     if let (Some(&x), Some(weights)) = (x.first(), weights.first_chunk::<N>()) {
@@ -155,6 +156,9 @@ impl<'a, T: Copy> Patch<'a, T> {
                 weights_at += self.step[1];
             }
             x_row += self.row[0];
+            if x_row >= self.x.ring {
+                x_row -= self.x.ring;
+            }
             weights_row += self.row[1];
         }
     }
@@ -225,19 +229,16 @@ impl Arithmetic for I8<'_> {
 /// it needs have been read.
 pub fn depthwise_conv2d_f32(
     params: &impl Params<DepthwiseConv2dF32>,
-    x: &[f32],
+    images: impl Images<f32>,
     weights: &[f32],
     bias: &[f32],
-    y: &mut [f32],
 ) {
     let p = params.get();
     let out_channels = p.in_channels * p.depth_multiplier;
-    debug_assert_eq!(x.len(), p.window.batch * p.window.input_cells() * p.in_channels);
-    debug_assert_eq!(y.len(), p.window.batch * p.window.output_cells() * out_channels);
     debug_assert_eq!(weights.len(), p.window.kernel_cells() * out_channels);
     let arithmetic = F32 { bias, range: p.range };
-    p.window.for_each_cell((x, p.in_channels), (y, out_channels), |x, rows, columns, y| {
-        let patch = Patch::new(&p.window, [rows, columns], (x, p.in_channels), (weights, out_channels));
+    images.for_each_cell(&p.window, [p.in_channels, out_channels], |x, taps, y| {
+        let patch = Patch::new(&p.window, taps, (x, p.in_channels), (weights, out_channels));
         patch.channels(&arithmetic, p.depth_multiplier, y);
     });
 }
@@ -253,22 +254,19 @@ pub fn depthwise_conv2d_f32(
 /// cells of `x` that it needs have been read.
 pub fn depthwise_conv2d_i8(
     params: &impl Params<DepthwiseConv2dI8>,
-    x: &[i8],
+    images: impl Images<i8>,
     weights: &[i8],
     bias: &[i32],
     multipliers: &[i32],
     shifts: &[i8],
-    y: &mut [i8],
 ) {
     let p = params.get();
     let out_channels = p.in_channels * p.depth_multiplier;
-    debug_assert_eq!(x.len(), p.window.batch * p.window.input_cells() * p.in_channels);
-    debug_assert_eq!(y.len(), p.window.batch * p.window.output_cells() * out_channels);
     debug_assert_eq!(weights.len(), p.window.kernel_cells() * out_channels);
     let requantize = Requantize { bias, multipliers, shifts, offset: 0, output: p.output };
     let arithmetic = I8 { zero: p.input_zero_point as i16, requantize };
-    p.window.for_each_cell((x, p.in_channels), (y, out_channels), |x, rows, columns, y| {
-        let patch = Patch::new(&p.window, [rows, columns], (x, p.in_channels), (weights, out_channels));
+    images.for_each_cell(&p.window, [p.in_channels, out_channels], |x, taps, y| {
+        let patch = Patch::new(&p.window, taps, (x, p.in_channels), (weights, out_channels));
         patch.channels(&arithmetic, p.depth_multiplier, y);
     });
 }
@@ -277,6 +275,7 @@ pub fn depthwise_conv2d_i8(
 mod tests {
     use super::*;
     use crate::fixed_point::Multiplier;
+    use crate::kernels::Apart;
     use crate::kernels::tests::{Random, floats, for_each_tap};
 
     struct Case {
@@ -376,13 +375,9 @@ mod tests {
             let [x, weights, bias, expect] = [case.x, case.weights, case.bias, case.expect].map(floats);
             let mut y = [f32::NAN; 32];
             let y = &mut y[..case.expect.len()];
-            depthwise_conv2d_f32(
-                &params,
-                &x[..case.x.len()],
-                &weights[..case.weights.len()],
-                &bias[..case.bias.len()],
-                y,
-            );
+            let images = Apart { x: &x[..case.x.len()], y };
+            let (weights, bias) = (&weights[..case.weights.len()], &bias[..case.bias.len()]);
+            depthwise_conv2d_f32(&params, images, weights, bias);
             assert_eq!(y, &expect[..y.len()], "{}", case.name);
         }
     }
@@ -411,12 +406,11 @@ mod tests {
                 let y = &mut y[..case.expect.len()];
                 depthwise_conv2d_i8(
                     &params,
-                    &x[..case.x.len()],
+                    Apart { x: &x[..case.x.len()], y },
                     case.weights,
                     &bias[..case.bias.len()],
                     &[one.multiplier],
                     &[one.shift as i8],
-                    y,
                 );
                 for (y, expect) in y.iter().zip(case.expect) {
                     assert_eq!(*y, expect - 1, "{}", case.name);
@@ -451,12 +445,11 @@ mod tests {
             let y = &mut y[..window.batch * window.output_cells() * out_channels];
             depthwise_conv2d_i8(
                 &params,
-                x,
+                Apart { x, y },
                 weights,
                 &bias[..out_channels],
                 &multipliers[..out_channels],
                 &shifts[..out_channels],
-                y,
             );
             let [height, width] = window.output;
             for (index, &y) in y.iter().enumerate() {

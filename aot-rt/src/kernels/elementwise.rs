@@ -1,5 +1,6 @@
 //! Kernels of one operand, element by element: copies and float activations.
 
+use super::elements::Elements;
 use super::{RangeF32, kernel_params};
 use crate::Params;
 
@@ -34,17 +35,17 @@ pub fn copy_i8(params: &impl Params<CopyI8>, x: &[i8], y: &mut [i8]) {
 
 /// Limits elements to a range, f32: relu, relu6 and their like. NaN stays NaN.
 ///
-/// `x` and `y`: `[len]`. Writes each element after reading it.
-pub fn clamp_f32(params: &impl Params<ClampF32>, x: &[f32], y: &mut [f32]) {
+/// `x` and `y`: `[len]`.
+pub fn clamp_f32(params: &impl Params<ClampF32>, elements: impl Elements<f32>) {
     let p = params.get();
-    map(p.len, x, y, |x| p.range.limit(x));
+    elements.map(p.len, |x| p.range.limit(x));
 }
 
 /// `1 / (1 + exp(-x))`, f32.
 ///
-/// `x` and `y`: `[len]`. Writes each element after reading it.
-pub fn logistic_f32(params: &impl Params<LogisticF32>, x: &[f32], y: &mut [f32]) {
-    map(params.get().len, x, y, logistic);
+/// `x` and `y`: `[len]`.
+pub fn logistic_f32(params: &impl Params<LogisticF32>, elements: impl Elements<f32>) {
+    elements.map(params.get().len, logistic);
 }
 
 /// The logistic function, in the reference's three pieces.
@@ -74,6 +75,7 @@ pub(super) fn map<T: Copy, U>(len: usize, x: &[T], y: &mut [U], function: impl F
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernels::Apart;
 
     #[test]
     fn copies() {
@@ -91,7 +93,8 @@ mod tests {
             ("relu_n1_to_1", -1.0, 1.0, [-1.0, -0.5, 0.5, 1.0]),
         ] {
             let mut y = [0.0; 5];
-            clamp_f32(&ClampF32 { len: 5, range: RangeF32 { min, max } }, &x, &mut y);
+            let params = ClampF32 { len: 5, range: RangeF32 { min, max } };
+            clamp_f32(&params, Apart { x: &x, y: &mut y });
             assert_eq!(y[..4], expect, "{name}");
             assert!(y[4].is_nan(), "{name}");
         }
@@ -101,7 +104,7 @@ mod tests {
     fn logistic_f32_cases() {
         let x = [-80.0, -20.0, -9.5, -1.0, 0.0, 1.0, 16.0, 20.0, f32::NAN];
         let mut y = [0.0; 9];
-        logistic_f32(&LogisticF32 { len: 9 }, &x, &mut y);
+        logistic_f32(&LogisticF32 { len: 9 }, Apart { x: &x, y: &mut y });
         for (x, y) in x.into_iter().zip(y).take(8) {
             let expect = 1.0 / (1.0 + libm::exp(-f64::from(x)));
             assert!((f64::from(y) - expect).abs() <= 1e-4 * expect, "{x} {y} {expect}");

@@ -1,10 +1,9 @@
 //! A patch of an image times many filters: the heart of convolutions and matrix
 //! products.
 
-use super::RangeF32;
 use super::dot::{FILTERS, I8_SHARED_READS, dot_i8, dot4_i8};
 use super::loops::{chunks, part};
-use super::requantize::Requantize;
+use super::requantize::{Finish, FinishF32, OUTPUTS};
 
 /// Where the cells under a window lie in `x` and in a filter: rows of contiguous
 /// segments.
@@ -21,6 +20,8 @@ pub(crate) struct Patch {
     pub(crate) row: [usize; 2],
     /// Elements from one segment to the next, in `x` and in the filter.
     pub(crate) step: [usize; 2],
+    /// Elements of `x` after which its rows start over.
+    pub(crate) ring: usize,
 }
 
 /// The cells under a window, as slices that are contiguous in `x` and in a filter.
@@ -51,6 +52,9 @@ impl<T> Segments<T> for (Patch, &[T]) {
                 filter_at += patch.step[1];
             }
             x_row += patch.row[0];
+            if x_row >= patch.ring {
+                x_row -= patch.ring;
+            }
             filter_row += patch.row[1];
         }
     }
@@ -74,13 +78,13 @@ impl Patch {
         x: &[f32],
         (weights, filter): (&[f32], usize),
         bias: &[f32],
-        range: RangeF32,
+        finish: &impl FinishF32,
         y: &mut [f32],
     ) {
         if self.is_whole(filter) {
-            products_f32(part(x, self.start[0], filter), (weights, filter), bias, range, y);
+            products_f32(part(x, self.start[0], filter), (weights, filter), bias, finish, y);
         } else {
-            products_f32((self, x), (weights, filter), bias, range, y);
+            products_f32((self, x), (weights, filter), bias, finish, y);
         }
     }
 
@@ -91,16 +95,16 @@ impl Patch {
         x: &[i8],
         zero: i16,
         (weights, filter): (&[i8], usize),
-        requantize: &Requantize<'_>,
+        finish: &impl Finish,
         y: &mut [i8],
     ) {
         if self.is_whole(filter) {
-            products_i8(part(x, self.start[0], filter), zero, (weights, filter), requantize, y);
+            products_i8(part(x, self.start[0], filter), zero, (weights, filter), finish, y);
         } else if filter <= BUFFER {
             let buffer = &mut [zero as i8; BUFFER];
-            products_i8(self.gather(x, filter, buffer), zero, (weights, filter), requantize, y);
+            products_i8(self.gather(x, filter, buffer), zero, (weights, filter), finish, y);
         } else {
-            products_i8((self, x), zero, (weights, filter), requantize, y);
+            products_i8((self, x), zero, (weights, filter), finish, y);
         }
     }
 
@@ -159,14 +163,14 @@ pub(crate) fn products_f32(
     cells: impl Segments<f32>,
     (weights, filter): (&[f32], usize),
     bias: &[f32],
-    range: RangeF32,
+    finish: &impl FinishF32,
     y: &mut [f32],
 ) {
     let mut rest = Rest { weights, bias, y };
-    rest.blocks::<{ BLOCKS[0] }>(&cells, filter, range);
-    rest.blocks::<{ BLOCKS[1] }>(&cells, filter, range);
-    rest.blocks::<{ BLOCKS[2] }>(&cells, filter, range);
-    rest.blocks::<{ BLOCKS[3] }>(&cells, filter, range);
+    rest.blocks::<{ BLOCKS[0] }>(&cells, filter, finish);
+    rest.blocks::<{ BLOCKS[1] }>(&cells, filter, finish);
+    rest.blocks::<{ BLOCKS[2] }>(&cells, filter, finish);
+    rest.blocks::<{ BLOCKS[3] }>(&cells, filter, finish);
 }
 
 /// The filters that are still to do.
@@ -179,7 +183,7 @@ struct Rest<'a> {
 impl Rest<'_> {
     /// Does as many blocks of `N` filters as there are.
     #[inline(always)]
-    fn blocks<const N: usize>(&mut self, cells: &impl Segments<f32>, filter: usize, range: RangeF32) {
+    fn blocks<const N: usize>(&mut self, cells: &impl Segments<f32>, filter: usize, finish: &impl FinishF32) {
         let (blocks, rest) = core::mem::take(&mut self.y).as_chunks_mut::<N>();
         self.y = rest;
         for y in blocks {
@@ -197,14 +201,11 @@ impl Rest<'_> {
             let (bias, rest) = self.bias.split_at_checked(N).unwrap_or_default();
             self.bias = rest;
             for (i, (y, sum)) in y.iter_mut().zip(sums).enumerate() {
-                *y = range.limit(sum + bias.get(i).copied().unwrap_or(0.0));
+                finish.set(y, sum + bias.get(i).copied().unwrap_or(0.0));
             }
         }
     }
 }
-
-/// Outputs that are requantized together.
-const OUTPUTS: usize = 16;
 
 /// Products of the differences of the cells under a window from `zero` with many
 /// filters, int8.
@@ -215,7 +216,7 @@ pub(crate) fn products_i8(
     cells: impl Segments<i8>,
     zero: i16,
     (weights, filter): (&[i8], usize),
-    requantize: &Requantize<'_>,
+    finish: &impl Finish,
     y: &mut [i8],
 ) {
     let (mut weights, mut channel) = (weights, 0);
@@ -239,7 +240,7 @@ pub(crate) fn products_i8(
             });
         }
         weights = filters.rest;
-        requantize.channels(channel, sums, y);
+        finish.channels(channel, sums, y);
         channel += y.len();
     }
 }

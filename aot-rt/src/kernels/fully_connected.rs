@@ -44,15 +44,15 @@ kernel_params! {
 pub fn fully_connected_f32(
     params: &impl Params<FullyConnectedF32>,
     x: &[f32],
+    y: &mut [f32],
     weights: &[f32],
     bias: &[f32],
-    y: &mut [f32],
 ) {
     let p = params.get();
     debug_assert_eq!((x.len(), weights.len()), (p.batch * p.inputs, p.outputs * p.inputs));
     debug_assert_eq!(y.len(), p.batch * p.outputs);
     for (x, y) in chunks(x, p.inputs).zip(chunks_mut(y, p.outputs)) {
-        products_f32(x, (weights, p.inputs), bias, p.range, y);
+        products_f32(x, (weights, p.inputs), bias, &p.range, y);
     }
 }
 
@@ -64,11 +64,11 @@ pub fn fully_connected_f32(
 pub fn fully_connected_i8(
     params: &impl Params<FullyConnectedI8>,
     x: &[i8],
+    y: &mut [i8],
     weights: &[i8],
     bias: &[i32],
     multipliers: &[i32],
     shifts: &[i8],
-    y: &mut [i8],
 ) {
     let p = params.get();
     debug_assert_eq!((x.len(), weights.len()), (p.batch * p.inputs, p.outputs * p.inputs));
@@ -104,7 +104,7 @@ mod tests {
         };
         let mut y = [0.0; 4];
         let weights = [1.0, 0.0, -1.0, 2.0, 2.0, 2.0];
-        fully_connected_f32(&params, &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0], &weights, &[0.0, 10.0], &mut y);
+        fully_connected_f32(&params, &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0], &mut y, &weights, &[0.0, 10.0]);
         assert_eq!(y, [-2.0, 16.0, -2.0, 30.0]);
     }
 
@@ -123,13 +123,13 @@ mod tests {
         let (multipliers, shifts) = ([factor.multiplier], [factor.shift as i8]);
         let mut y = [0];
         let x = [10, 10, 10];
-        fully_connected_i8(&params(3, 1, 0, 5, 0), &x, &[10, 20, 30], &[], &multipliers, &shifts, &mut y);
+        fully_connected_i8(&params(3, 1, 0, 5, 0), &x, &mut y, &[10, 20, 30], &[], &multipliers, &shifts);
         assert_eq!(y, [9]);
         // known-faults.md L5 (b).
         let real = f64::from(0.052_961_245_f32 * 0.024_093_779_f32) / f64::from(0.114_843_28_f32);
         let factor = Multiplier::from_real(real).unwrap();
         let (multipliers, shifts) = ([factor.multiplier], [factor.shift as i8]);
-        fully_connected_i8(&params(1, 1, 0, 0, -126), &[117], &[5], &[], &multipliers, &shifts, &mut y);
+        fully_connected_i8(&params(1, 1, 0, 0, -126), &[117], &mut y, &[5], &[], &multipliers, &shifts);
         assert_eq!(y, [-119]);
     }
 
@@ -147,7 +147,7 @@ mod tests {
         };
         let factor = Multiplier::from_real(1.0 / 1024.0).unwrap();
         let mut y = [0; 5];
-        fully_connected_i8(&params, &x, &weights, &[], &[factor.multiplier], &[factor.shift as i8], &mut y);
+        fully_connected_i8(&params, &x, &mut y, &weights, &[], &[factor.multiplier], &[factor.shift as i8]);
         for (y, weights) in y.iter().zip(weights.chunks(13)) {
             let products = x.iter().zip(weights).map(|(&x, &w)| (i32::from(x) + 17) * (i32::from(w) - 9));
             assert_eq!(f64::from(*y), libm::round(f64::from(products.sum::<i32>()) / 1024.0));

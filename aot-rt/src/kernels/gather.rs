@@ -23,7 +23,7 @@ kernel_params! {
 ///
 /// `x`: `[outer, extent, block]` bytes, `indices`: `[indices]`, `y`:
 /// `[outer, indices, block]` bytes, written in order.
-pub fn gather_i8(params: &impl Params<GatherI8>, x: &[i8], indices: &[i32], y: &mut [i8]) {
+pub fn gather_i8(params: &impl Params<GatherI8>, x: &[i8], y: &mut [i8], indices: &[i32]) {
     let p = params.get();
     debug_assert_eq!(x.len(), p.outer * p.extent * p.block);
     debug_assert_eq!((indices.len(), y.len()), (p.indices, p.outer * p.indices * p.block));
@@ -55,7 +55,7 @@ mod tests {
         ] {
             let params = GatherI8 { outer, extent, indices: indices.len(), block };
             let mut y = [9; 12];
-            gather_i8(&params, &[1, 2, 3, 4, 5, 6, 7, 8], indices, &mut y[..expect.len()]);
+            gather_i8(&params, &[1, 2, 3, 4, 5, 6, 7, 8], &mut y[..expect.len()], indices);
             assert_eq!(&y[..expect.len()], expect, "{name}");
         }
     }

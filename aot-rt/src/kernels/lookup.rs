@@ -4,7 +4,7 @@
 //! A table's entry for `x` stands at the index `x as u8`: the results for 0 to 127
 //! come first, those for -128 to -1 follow.
 
-use super::elementwise::map;
+use super::elements::Elements;
 use super::{RangeF32, kernel_params};
 use crate::fixed_point::{self, Multiplier, Rounding, rounding_shift_right};
 use crate::{Params, Quantization};
@@ -20,11 +20,10 @@ kernel_params! {
 /// Looks elements up in a table.
 ///
 /// `x` and `y`: `[len]`, `table`: `[256]`, the result for `x` at the index `x as u8`.
-/// Writes each element after reading it.
-pub fn lookup_i8(params: &impl Params<LookupI8>, x: &[i8], table: &[i8], y: &mut [i8]) {
+pub fn lookup_i8(params: &impl Params<LookupI8>, elements: impl Elements<i8>, table: &[i8]) {
     debug_assert_eq!(table.len(), 256);
     if let Some(table) = table.first_chunk::<256>() {
-        map(params.get().len, x, y, |x| table[usize::from(x as u8)]);
+        elements.map(params.get().len, |x| table[usize::from(x as u8)]);
     }
 }
 
@@ -111,12 +110,13 @@ fn saturating_table(x: Quantization, rounding: Rounding, function: impl Fn(i32) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernels::Apart;
 
     const ALL: RangeF32 = RangeF32 { min: f32::NEG_INFINITY, max: f32::INFINITY };
 
     fn at(table: &[i8; 256], x: i8) -> i8 {
         let mut y = [0];
-        lookup_i8(&LookupI8 { len: 1 }, &[x], table, &mut y);
+        lookup_i8(&LookupI8 { len: 1 }, Apart { x: &[x], y: &mut y }, table);
         y[0]
     }
 

@@ -18,42 +18,57 @@ use crate::{Access, DType, Fields, Operand, OperandError};
 
 mod add;
 mod conv2d;
+mod conv2d_add;
 mod depthwise_conv2d;
 mod dot;
+mod elements;
 mod elementwise;
 mod filters;
 mod fully_connected;
 mod gather;
+mod images;
 mod lookup;
 mod loops;
 mod mean;
+mod overlap;
 mod pad;
 mod pool2d;
 mod quantize;
 mod requantize;
+mod rows;
 mod softmax;
 mod strided_copy;
+mod sum_rows;
 mod window;
 
-pub use add::{AddF32, AddI8, Broadcast, add_f32, add_i8};
+pub use add::{AddF32, AddI8, Broadcast, SumI8, add_f32, add_i8};
 pub use conv2d::{Conv2dF32, Conv2dI8, conv2d_f32, conv2d_i8};
+pub use conv2d_add::{Accumulating, Conv2dAddF32, Conv2dAddI8, conv2d_add_f32, conv2d_add_i8};
 pub use depthwise_conv2d::{
     DepthwiseConv2dF32, DepthwiseConv2dI8, depthwise_conv2d_f32, depthwise_conv2d_i8,
 };
+pub use elements::{Elements, InPlace};
 pub use elementwise::{ClampF32, CopyI8, LogisticF32, clamp_f32, copy_i8, logistic_f32};
 pub use filters::packed_filters;
 pub use fully_connected::{FullyConnectedF32, FullyConnectedI8, fully_connected_f32, fully_connected_i8};
 pub use gather::{GatherI8, gather_i8};
+pub use images::{Apart, Images, Overlapping, Row};
 pub use lookup::{LookupI8, logistic_table, lookup_i8, rescale_table, tanh_table};
 pub use mean::{MeanF32, MeanI8, Reduction, mean_f32, mean_i8};
+pub use overlap::{Distances, Overlap};
 pub use pad::{PadF32, PadI8, Padding, pad_f32, pad_i8};
 pub use pool2d::{
     AveragePool2dF32, AveragePool2dI8, MaxPool2dF32, MaxPool2dI8, average_pool2d_f32, average_pool2d_i8,
     max_pool2d_f32, max_pool2d_i8,
 };
 pub use quantize::{DequantizeI8F32, QuantizeF32I8, dequantize_i8_f32, quantize_f32_i8};
+pub use rows::{RowLayer, RowOrigin, RowSource, Rows, next as next_row, ring_row, ring_row_mut};
 pub use softmax::{SoftmaxF32, SoftmaxI8, softmax_f32, softmax_i8};
 pub use strided_copy::{StridedCopyI8, strided_copy_i8};
+pub use sum_rows::{
+    AverageF32, AverageI8, MeanOfSumsI8, SumRowsF32, SumRowsI8, average_f32, average_i8, mean_of_sums_i8,
+    sum_rows_f32, sum_rows_i8,
+};
 pub use window::Window2d;
 
 /// Name, type and access of a kernel's operand.
@@ -88,19 +103,117 @@ macro_rules! dtype {
     };
 }
 
-macro_rules! access {
-    (read) => {
-        Access::Read
+/// How a kernel's operands `x` and `y` lie in memory, and what of `y` is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Each in a place of its own.
+    Apart,
+    /// `y` takes the place of `x`, element by element: one operand, `y`, is both.
+    InPlace,
+    /// In one region, in which they overlap: one operand, the region, is both.
+    Overlapping(Overlap),
+    /// In rings of so many rows, of which one row of `y` is computed.
+    Row {
+        /// Rows that there is room for, of `x` and of `y`.
+        rings: [usize; 2],
+        /// The row of `y`.
+        row: usize,
+    },
+}
+
+/// Which [`Mode`]s a kernel knows beside [`Mode::Apart`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// None.
+    Plain,
+    /// [`Mode::InPlace`].
+    Elementwise,
+    /// [`Mode::Row`]; it adds to what `y` holds.
+    Accumulating,
+    /// [`Mode::Overlapping`] and [`Mode::Row`].
+    Window,
+    /// [`Mode::Row`] only; all rows go into the one of `y`.
+    Reducing,
+}
+
+macro_rules! kind {
+    (plain) => {
+        Kind::Plain
     };
-    (write) => {
-        Access::Write
+    (elementwise) => {
+        Kind::Elementwise
     };
+    (accumulating) => {
+        Kind::Accumulating
+    };
+    (window) => {
+        Kind::Window
+    };
+    (reducing) => {
+        Kind::Reducing
+    };
+}
+
+/// Channels of a cell that [`Kernel::run`] has room for on the stack.
+const CELL: usize = 1024;
+
+/// Calls a kernel of a kind with its operands, in the modes that the kind knows.
+macro_rules! call {
+    (plain $function:ident($params:ident, $mode:ident, $operands:ident)
+        ($x:ty, $y:ty; $($rest:ident: $ty:ty),*)) => {{
+        let ([x, y, $($rest),*], Mode::Apart) = ($operands, $mode) else { return Err(OperandError::Count) };
+        $function($params, x.read::<$x>()?, y.write::<$y>()?, $($rest.read::<$ty>()?),*);
+    }};
+    (elementwise $function:ident($params:ident, $mode:ident, $operands:ident)
+        ($x:ty, $y:ty; $($rest:ident: $ty:ty),*)) => {{
+        match ($operands, $mode) {
+            ([x, y, $($rest),*], Mode::Apart) => {
+                let elements = Apart { x: x.read::<$x>()?, y: y.write::<$y>()? };
+                $function($params, elements, $($rest.read::<$ty>()?),*);
+            }
+            ([y, $($rest),*], Mode::InPlace) => {
+                $function($params, InPlace(y.write::<$y>()?), $($rest.read::<$ty>()?),*);
+            }
+            _ => return Err(OperandError::Count),
+        }
+    }};
+    (reducing $function:ident($params:ident, $mode:ident, $operands:ident)($x:ty, $y:ty;)) => {{
+        let ([x, y], Mode::Row { rings, row }) = ($operands, $mode) else {
+            return Err(OperandError::Count);
+        };
+        $function($params, Row { x: x.read::<$x>()?, y: y.write::<$y>()?, rings, row });
+    }};
+    (accumulating $function:ident($params:ident, $mode:ident, $operands:ident)
+        ($x:ty, $y:ty; $($rest:ident: $ty:ty),*)) => {{
+        let [x, y, $($rest),*] = $operands else { return Err(OperandError::Count) };
+        let (x, y) = (x.read::<$x>()?, y.write::<$y>()?);
+        match $mode {
+            Mode::Apart => $function($params, Apart { x, y }, $($rest.read::<$ty>()?),*),
+            Mode::Row { rings, row } => {
+                $function($params, Row { x, y, rings, row }, $($rest.read::<$ty>()?),*);
+            }
+            _ => return Err(OperandError::Count),
+        }
+    }};
+    (window $function:ident($params:ident, $mode:ident, $operands:ident)
+        ($x:ty, $y:ty; $($rest:ident: $ty:ty),*)) => {{
+        if let ([memory, $($rest),*], Mode::Overlapping(overlap)) = (&mut *$operands, $mode) {
+            let images = Overlapping::<$y, CELL>::new(memory.write::<$y>()?, overlap);
+            $function($params, images, $($rest.read::<$ty>()?),*);
+            return Ok(());
+        }
+        call!(accumulating $function($params, $mode, $operands)($x, $y; $($rest: $ty),*));
+    }};
 }
 
 /// The table of kernels: a variant for each, holding its parameters, and how to
 /// call it with operands whose types are checked at run time.
+///
+/// The first word is the [`Kind`]. All have an operand `x` and a result `y`; the others are read.
 macro_rules! kernels {
-    ($($variant:ident => $function:ident($($operand:ident: $access:ident $ty:ident),*);)*) => {
+    ($($kind:ident $variant:ident => $function:ident(
+        x: $x:ident, y: $y:ident $(, $rest:ident: $ty:ident)*
+    );)*) => {
         /// A kernel with its parameters.
         #[derive(Clone, Copy, Debug, PartialEq)]
         pub enum Kernel {
@@ -131,25 +244,37 @@ macro_rules! kernels {
             #[must_use]
             pub const fn operands(&self) -> &'static [OperandInfo] {
                 match self {
-                    $(Self::$variant(_) => &[$(OperandInfo {
-                        name: stringify!($operand),
-                        dtype: dtype!($ty),
-                        access: access!($access),
-                    }),*],)*
+                    $(Self::$variant(_) => &[
+                        OperandInfo { name: "x", dtype: dtype!($x), access: Access::Read },
+                        OperandInfo { name: "y", dtype: dtype!($y), access: Access::Write },
+                        $(OperandInfo {
+                            name: stringify!($rest),
+                            dtype: dtype!($ty),
+                            access: Access::Read,
+                        },)*
+                    ],)*
                 }
             }
 
-            /// Runs the kernel on `operands`.
+            /// What the kernel can do beside [`Mode::Apart`].
+            #[must_use]
+            pub const fn kind(&self) -> Kind {
+                match self {
+                    $(Self::$variant(_) => kind!($kind),)*
+                }
+            }
+
+            /// Runs the kernel on `operands`, which are those of [`Kernel::operands`],
+            /// or with one for `x` and `y` together where the mode says so.
             ///
             /// # Errors
             ///
-            /// When number, type or access of the operands is not that of
-            /// [`Kernel::operands`].
-            pub fn run(&self, operands: &mut [Operand<'_>]) -> Result<(), OperandError> {
+            /// When number, type or access of the operands is not as it should be, or
+            /// the kernel does not know the mode.
+            pub fn run(&self, mode: Mode, operands: &mut [Operand<'_>]) -> Result<(), OperandError> {
                 match self {
                     $(Self::$variant(params) => {
-                        let [$($operand),*] = operands else { return Err(OperandError::Count) };
-                        $function(params, $($operand.$access::<$ty>()?),*);
+                        call!($kind $function(params, mode, operands)($x, $y; $($rest: $ty),*));
                     })*
                 }
                 Ok(())
@@ -159,38 +284,45 @@ macro_rules! kernels {
 }
 
 kernels! {
-    AddF32 => add_f32(a: read f32, b: read f32, y: write f32);
-    AddI8 => add_i8(a: read i8, b: read i8, y: write i8);
-    AveragePool2dF32 => average_pool2d_f32(x: read f32, y: write f32);
-    AveragePool2dI8 => average_pool2d_i8(x: read i8, y: write i8);
-    ClampF32 => clamp_f32(x: read f32, y: write f32);
-    Conv2dF32 => conv2d_f32(x: read f32, weights: read f32, bias: read f32, y: write f32);
-    Conv2dI8 => conv2d_i8(
-        x: read i8, weights: read i8, bias: read i32, multipliers: read i32, shifts: read i8, y: write i8
+    elementwise AddF32 => add_f32(x: f32, y: f32, b: f32);
+    elementwise AddI8 => add_i8(x: i8, y: i8, b: i8);
+    plain AverageF32 => average_f32(x: f32, y: f32);
+    plain AverageI8 => average_i8(x: i32, y: i8);
+    window AveragePool2dF32 => average_pool2d_f32(x: f32, y: f32);
+    window AveragePool2dI8 => average_pool2d_i8(x: i8, y: i8);
+    elementwise ClampF32 => clamp_f32(x: f32, y: f32);
+    accumulating Conv2dAddF32 => conv2d_add_f32(x: f32, y: f32, weights: f32, bias: f32);
+    accumulating Conv2dAddI8 => conv2d_add_i8(
+        x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
     );
-    CopyI8 => copy_i8(x: read i8, y: write i8);
-    DepthwiseConv2dF32 => depthwise_conv2d_f32(x: read f32, weights: read f32, bias: read f32, y: write f32);
-    DepthwiseConv2dI8 => depthwise_conv2d_i8(
-        x: read i8, weights: read i8, bias: read i32, multipliers: read i32, shifts: read i8, y: write i8
+    window Conv2dF32 => conv2d_f32(x: f32, y: f32, weights: f32, bias: f32);
+    window Conv2dI8 => conv2d_i8(x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8);
+    plain CopyI8 => copy_i8(x: i8, y: i8);
+    window DepthwiseConv2dF32 => depthwise_conv2d_f32(x: f32, y: f32, weights: f32, bias: f32);
+    window DepthwiseConv2dI8 => depthwise_conv2d_i8(
+        x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
     );
-    DequantizeI8F32 => dequantize_i8_f32(x: read i8, y: write f32);
-    FullyConnectedF32 => fully_connected_f32(x: read f32, weights: read f32, bias: read f32, y: write f32);
-    FullyConnectedI8 => fully_connected_i8(
-        x: read i8, weights: read i8, bias: read i32, multipliers: read i32, shifts: read i8, y: write i8
+    plain DequantizeI8F32 => dequantize_i8_f32(x: i8, y: f32);
+    plain FullyConnectedF32 => fully_connected_f32(x: f32, y: f32, weights: f32, bias: f32);
+    plain FullyConnectedI8 => fully_connected_i8(
+        x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
     );
-    GatherI8 => gather_i8(x: read i8, indices: read i32, y: write i8);
-    LogisticF32 => logistic_f32(x: read f32, y: write f32);
-    LookupI8 => lookup_i8(x: read i8, table: read i8, y: write i8);
-    MaxPool2dF32 => max_pool2d_f32(x: read f32, y: write f32);
-    MaxPool2dI8 => max_pool2d_i8(x: read i8, y: write i8);
-    MeanF32 => mean_f32(x: read f32, y: write f32);
-    MeanI8 => mean_i8(x: read i8, y: write i8);
-    PadF32 => pad_f32(x: read f32, y: write f32);
-    PadI8 => pad_i8(x: read i8, y: write i8);
-    QuantizeF32I8 => quantize_f32_i8(x: read f32, y: write i8);
-    SoftmaxF32 => softmax_f32(x: read f32, y: write f32);
-    SoftmaxI8 => softmax_i8(x: read i8, y: write i8);
-    StridedCopyI8 => strided_copy_i8(x: read i8, y: write i8);
+    plain GatherI8 => gather_i8(x: i8, y: i8, indices: i32);
+    elementwise LogisticF32 => logistic_f32(x: f32, y: f32);
+    elementwise LookupI8 => lookup_i8(x: i8, y: i8, table: i8);
+    window MaxPool2dF32 => max_pool2d_f32(x: f32, y: f32);
+    window MaxPool2dI8 => max_pool2d_i8(x: i8, y: i8);
+    plain MeanF32 => mean_f32(x: f32, y: f32);
+    plain MeanI8 => mean_i8(x: i8, y: i8);
+    plain MeanOfSumsI8 => mean_of_sums_i8(x: i32, y: i8);
+    plain PadF32 => pad_f32(x: f32, y: f32);
+    plain PadI8 => pad_i8(x: i8, y: i8);
+    plain QuantizeF32I8 => quantize_f32_i8(x: f32, y: i8);
+    elementwise SoftmaxF32 => softmax_f32(x: f32, y: f32);
+    elementwise SoftmaxI8 => softmax_i8(x: i8, y: i8);
+    plain StridedCopyI8 => strided_copy_i8(x: i8, y: i8);
+    reducing SumRowsF32 => sum_rows_f32(x: f32, y: f32);
+    reducing SumRowsI8 => sum_rows_i8(x: i8, y: i32);
 }
 
 kernel_params! {

@@ -1,9 +1,9 @@
 //! `average_pool2d` and `max_pool2d`: the mean and the largest of a window's cells,
 //! for each channel.
 
-use core::num::NonZeroU32;
-
 use super::dot::VECTORS;
+use super::images::{Image, Images};
+use super::sum_rows::rounded_quotient;
 use super::window::Taps;
 use super::{RangeF32, RangeI8, Window2d, kernel_params};
 use crate::Params;
@@ -66,7 +66,7 @@ const BLOCK: usize = if VECTORS { 8 } else { 4 };
 /// The cells under a window: where they lie in `x`.
 #[derive(Clone, Copy)]
 struct Patch<'a, T> {
-    x: &'a [T],
+    x: Image<'a, T>,
     rows: usize,
     columns: usize,
     start: usize,
@@ -78,7 +78,7 @@ struct Patch<'a, T> {
 
 impl<'a, T: Copy> Patch<'a, T> {
     #[inline(always)]
-    fn new(window: &Window2d, [rows, columns]: [Taps; 2], x: &'a [T], channels: usize) -> Self {
+    fn new(window: &Window2d, [rows, columns]: [Taps; 2], x: Image<'a, T>, channels: usize) -> Self {
         let [row_axis, column_axis] = window.axes();
         Self {
             x,
@@ -128,7 +128,7 @@ impl<'a, T: Copy> Patch<'a, T> {
         for _ in 0..self.rows {
             let mut at = row;
             for _ in 0..self.columns {
-                if let Some(x) = self.x.get(at..).and_then(|x| x.first_chunk::<N>()) {
+                if let Some(x) = self.x.cells.get(at..).and_then(|x| x.first_chunk::<N>()) {
                     for (folded, &x) in folded.iter_mut().zip(x) {
                         *folded = fold(*folded, x);
                     }
@@ -136,6 +136,9 @@ impl<'a, T: Copy> Patch<'a, T> {
                 at += self.step;
             }
             row += self.row;
+            if row >= self.x.ring {
+                row -= self.x.ring;
+            }
         }
     }
 }
@@ -158,14 +161,12 @@ fn counted_cells(window: &Window2d, [rows, columns]: [Taps; 2], padding_after: O
 /// Divides by the number of cells in the image, or in the padded image with
 /// `count_padding`. Writes `y` in row-major order, each cell's channels in order,
 /// each after the cells of `x` that it needs have been read.
-pub fn average_pool2d_f32(params: &impl Params<AveragePool2dF32>, x: &[f32], y: &mut [f32]) {
+pub fn average_pool2d_f32(params: &impl Params<AveragePool2dF32>, images: impl Images<f32>) {
     let p = params.get();
-    debug_assert_eq!(x.len(), p.window.batch * p.window.input_cells() * p.channels);
-    debug_assert_eq!(y.len(), p.window.batch * p.window.output_cells() * p.channels);
     let padding_after = p.count_padding.then_some(p.padding_after);
-    p.window.for_each_cell((x, p.channels), (y, p.channels), |x, rows, columns, y| {
-        let cells = counted_cells(&p.window, [rows, columns], padding_after) as f32;
-        Patch::new(&p.window, [rows, columns], x, p.channels).fold(
+    images.for_each_cell(&p.window, [p.channels; 2], |x, taps, y| {
+        let cells = counted_cells(&p.window, taps, padding_after) as f32;
+        Patch::new(&p.window, taps, x, p.channels).fold(
             y,
             0.0_f32,
             |sum, x| sum + x,
@@ -181,24 +182,19 @@ pub fn average_pool2d_f32(params: &impl Params<AveragePool2dF32>, x: &[f32], y: 
 /// or in the padded image with `count_padding`. Writes `y` in row-major order, each
 /// cell's channels in order, each after the cells of `x` that it needs have been
 /// read.
-pub fn average_pool2d_i8(params: &impl Params<AveragePool2dI8>, x: &[i8], y: &mut [i8]) {
+pub fn average_pool2d_i8(params: &impl Params<AveragePool2dI8>, images: impl Images<i8>) {
     let p = params.get();
-    debug_assert_eq!(x.len(), p.window.batch * p.window.input_cells() * p.channels);
-    debug_assert_eq!(y.len(), p.window.batch * p.window.output_cells() * p.channels);
     let padding_after = p.count_padding.then_some(p.padding_after);
-    p.window.for_each_cell((x, p.channels), (y, p.channels), |x, rows, columns, y| {
-        let cells = counted_cells(&p.window, [rows, columns], padding_after) as u32;
+    images.for_each_cell(&p.window, [p.channels; 2], |x, taps, y| {
+        let cells = counted_cells(&p.window, taps, padding_after) as u32;
+        let [rows, columns] = taps;
         let outside = cells.wrapping_sub((rows.count * columns.count) as u32) as i32;
         let init = outside.wrapping_mul(p.zero_point);
-        let (divisor, half) = (NonZeroU32::new(cells).unwrap_or(NonZeroU32::MIN), cells / 2);
-        Patch::new(&p.window, [rows, columns], x, p.channels).fold(
+        Patch::new(&p.window, taps, x, p.channels).fold(
             y,
             init,
             |sum, x| sum.wrapping_add(i32::from(x)),
-            |sum| {
-                let mean = (sum.unsigned_abs().wrapping_add(half) / divisor) as i32;
-                p.range.limit(if sum < 0 { mean.wrapping_neg() } else { mean })
-            },
+            |sum| p.range.limit(rounded_quotient(sum, cells)),
         );
     });
 }
@@ -209,12 +205,10 @@ pub fn average_pool2d_i8(params: &impl Params<AveragePool2dI8>, x: &[i8], y: &mu
 /// outside the image are ignored, and so is NaN, as in the reference. Writes `y` in
 /// row-major order, each cell's channels in order, each after the cells of `x` that
 /// it needs have been read.
-pub fn max_pool2d_f32(params: &impl Params<MaxPool2dF32>, x: &[f32], y: &mut [f32]) {
+pub fn max_pool2d_f32(params: &impl Params<MaxPool2dF32>, images: impl Images<f32>) {
     let p = params.get();
-    debug_assert_eq!(x.len(), p.window.batch * p.window.input_cells() * p.channels);
-    debug_assert_eq!(y.len(), p.window.batch * p.window.output_cells() * p.channels);
-    p.window.for_each_cell((x, p.channels), (y, p.channels), |x, rows, columns, y| {
-        Patch::new(&p.window, [rows, columns], x, p.channels).fold(
+    images.for_each_cell(&p.window, [p.channels; 2], |x, taps, y| {
+        Patch::new(&p.window, taps, x, p.channels).fold(
             y,
             f32::MIN,
             |max, x| if max < x { x } else { max },
@@ -229,12 +223,10 @@ pub fn max_pool2d_f32(params: &impl Params<MaxPool2dF32>, x: &[f32], y: &mut [f3
 /// with the same scale and zero point. Cells outside the image are ignored. Writes
 /// `y` in row-major order, each cell's channels in order, each after the cells of
 /// `x` that it needs have been read.
-pub fn max_pool2d_i8(params: &impl Params<MaxPool2dI8>, x: &[i8], y: &mut [i8]) {
+pub fn max_pool2d_i8(params: &impl Params<MaxPool2dI8>, images: impl Images<i8>) {
     let p = params.get();
-    debug_assert_eq!(x.len(), p.window.batch * p.window.input_cells() * p.channels);
-    debug_assert_eq!(y.len(), p.window.batch * p.window.output_cells() * p.channels);
-    p.window.for_each_cell((x, p.channels), (y, p.channels), |x, rows, columns, y| {
-        Patch::new(&p.window, [rows, columns], x, p.channels).fold(
+    images.for_each_cell(&p.window, [p.channels; 2], |x, taps, y| {
+        Patch::new(&p.window, taps, x, p.channels).fold(
             y,
             // As 16 bits, which more processors compare in vectors than 8.
             i16::from(i8::MIN),
@@ -247,6 +239,7 @@ pub fn max_pool2d_i8(params: &impl Params<MaxPool2dI8>, x: &[i8], y: &mut [i8]) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernels::Apart;
     use crate::kernels::tests::floats;
 
     const WINDOW: Window2d = Window2d {
@@ -317,9 +310,12 @@ mod tests {
                 zero_point: -3,
                 range,
             };
-            average_pool2d_i8(&params, case.x, y);
+            average_pool2d_i8(&params, Apart { x: case.x, y });
             assert_eq!(y, case.average, "{}", case.name);
-            max_pool2d_i8(&MaxPool2dI8 { window: case.window, channels: case.channels, range }, case.x, y);
+            max_pool2d_i8(
+                &MaxPool2dI8 { window: case.window, channels: case.channels, range },
+                Apart { x: case.x, y },
+            );
             assert_eq!(y, case.max, "{}", case.name);
         }
     }
@@ -337,7 +333,7 @@ mod tests {
                 padding_after: [0, 0],
                 range: ALL,
             };
-            average_pool2d_f32(&params, &x[..case.x.len()], y);
+            average_pool2d_f32(&params, Apart { x: &x[..case.x.len()], y });
             assert_eq!(
                 y.iter().map(|&y| libm::roundf(y)).sum::<f32>(),
                 average.iter().sum(),
@@ -345,7 +341,7 @@ mod tests {
                 case.name
             );
             let params = MaxPool2dF32 { window: case.window, channels: case.channels, range: ALL };
-            max_pool2d_f32(&params, &x[..case.x.len()], y);
+            max_pool2d_f32(&params, Apart { x: &x[..case.x.len()], y });
             assert_eq!(y, &max[..y.len()], "{}", case.name);
         }
     }
@@ -363,7 +359,7 @@ mod tests {
             let params =
                 AveragePool2dF32 { window, channels: 1, count_padding, padding_after: [1, 1], range: ALL };
             let mut y = [0.0; 9];
-            average_pool2d_f32(&params, &x, &mut y);
+            average_pool2d_f32(&params, Apart { x: &x, y: &mut y });
             for (y, expect) in y.iter().zip(expect) {
                 assert!((y - expect).abs() < 1e-6, "{y} {expect}");
             }
@@ -378,7 +374,7 @@ mod tests {
             range: RangeI8 { min: -128, max: 6 },
         };
         let mut y = [0];
-        average_pool2d_i8(&params, &[5, -20, -11, -28], &mut y);
+        average_pool2d_i8(&params, Apart { x: &[5, -20, -11, -28], y: &mut y });
         assert_eq!(y, [-2]);
     }
 
@@ -386,7 +382,7 @@ mod tests {
     fn max_pool2d_f32_ignores_nan() {
         let params = MaxPool2dF32 { window: WINDOW, channels: 1, range: ALL };
         let mut y = [0.0];
-        max_pool2d_f32(&params, &[f32::NAN, -2.0, -1.0, f32::NAN], &mut y);
+        max_pool2d_f32(&params, Apart { x: &[f32::NAN, -2.0, -1.0, f32::NAN], y: &mut y });
         assert_eq!(y, [-1.0]);
     }
 }

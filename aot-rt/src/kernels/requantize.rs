@@ -1,7 +1,10 @@
-//! From the sums of a layer's output channels to int8.
+//! From the sums of a layer's output channels to its results.
 
-use super::OutputI8;
+use super::{OutputI8, RangeF32};
 use crate::fixed_point::{Multiplier, Scaler};
+
+/// Outputs that are requantized together.
+pub(crate) const OUTPUTS: usize = 16;
 
 /// Bias, factor and limits of a layer's output channels.
 #[derive(Clone, Copy)]
@@ -16,6 +19,25 @@ pub(crate) struct Requantize<'a> {
     pub(crate) offset: i32,
     /// Zero point and limits.
     pub(crate) output: OutputI8,
+}
+
+/// What becomes of the integer sums of a layer's output channels.
+pub(crate) trait Finish {
+    /// Sets `y` to the results of as many channels from `first` on.
+    fn channels(&self, first: usize, sums: &mut [i32], y: &mut [i8]);
+}
+
+/// What becomes of a float sum.
+pub(crate) trait FinishF32 {
+    /// Sets `y` to the result.
+    fn set(&self, y: &mut f32, sum: f32);
+}
+
+impl FinishF32 for RangeF32 {
+    #[inline(always)]
+    fn set(&self, y: &mut f32, sum: f32) {
+        *y = self.limit(sum);
+    }
 }
 
 impl<'a> Requantize<'a> {
@@ -34,12 +56,12 @@ impl<'a> Requantize<'a> {
             ..self
         }
     }
+}
 
-    /// Sets `y` to the results of as many channels from `first` on.
-    ///
+impl Finish for Requantize<'_> {
     /// Compiled once: it would make a large part of every kernel.
     #[inline(never)]
-    pub(crate) fn channels(&self, first: usize, sums: &mut [i32], y: &mut [i8]) {
+    fn channels(&self, first: usize, sums: &mut [i32], y: &mut [i8]) {
         for (sum, bias) in sums.iter_mut().zip(self.bias.get(first..).unwrap_or_default()) {
             *sum = sum.wrapping_add(*bias);
         }

@@ -1,7 +1,8 @@
 //! `softmax`: exponentials of each row's elements, divided by their sum.
 
+use super::elements::Elements;
 use super::kernel_params;
-use super::loops::{chunks, chunks_mut};
+use super::loops::chunks_mut;
 use crate::Params;
 use crate::fixed_point::{
     Multiplier, doubling_high_mul, exp_negative, one_over_one_plus, rounding_shift_right,
@@ -58,40 +59,13 @@ impl SoftmaxI8 {
         let scaled = doubling_high_mul(difference.wrapping_shl(self.shift as u32), self.multiplier);
         Some(exp_negative::<5>(scaled))
     }
-}
 
-/// Softmax of rows, f32.
-///
-/// `x` and `y`: `[rows, columns]`. Writes a row of `y` after the row of `x` has been
-/// searched for its largest element, and element by element.
-pub fn softmax_f32(params: &impl Params<SoftmaxF32>, x: &[f32], y: &mut [f32]) {
-    let p = params.get();
-    debug_assert_eq!((x.len(), y.len()), (p.rows * p.columns, p.rows * p.columns));
-    for (x, y) in chunks(x, p.columns).zip(chunks_mut(y, p.columns)) {
-        let max = x.iter().fold(f32::MIN, |max, &x| if max < x { x } else { max });
-        let mut sum = 0.0;
-        for (&x, y) in x.iter().zip(y.iter_mut()) {
-            *y = libm::expf((x - max) * p.beta);
-            sum += *y;
-        }
-        for y in y {
-            *y /= sum;
-        }
-    }
-}
-
-/// Softmax of rows, int8.
-///
-/// `x` and `y`: `[rows, columns]`; the scale of `y` is 1/256, its zero point -128.
-/// Writes a row of `y` after the row of `x` has been read twice, and element by
-/// element after reading the same element of `x`.
-pub fn softmax_i8(params: &impl Params<SoftmaxI8>, x: &[i8], y: &mut [i8]) {
-    let p = params.get();
-    debug_assert_eq!((x.len(), y.len()), (p.rows * p.columns, p.rows * p.columns));
-    for (x, y) in chunks(x, p.columns).zip(chunks_mut(y, p.columns)) {
-        let max = i32::from(x.iter().fold(i8::MIN, |max, &x| max.max(x)));
+    /// Replaces the elements of a row by their softmax.
+    #[inline(always)]
+    fn softmax(&self, row: &mut [i8]) {
+        let max = i32::from(row.iter().fold(i8::MIN, |max, &x| max.max(x)));
         // The largest element counts 2^19: the sum is positive and a Q12.
-        let sum = x.iter().fold(0_i32, |sum, &x| match p.exp(i32::from(x) - max) {
+        let sum = row.iter().fold(0_i32, |sum, &x| match self.exp(i32::from(x) - max) {
             Some(exp) => sum.wrapping_add(rounding_shift_right(exp, 12)),
             None => sum,
         });
@@ -99,8 +73,8 @@ pub fn softmax_i8(params: &impl Params<SoftmaxI8>, x: &[i8], y: &mut [i8]) {
         let fraction = (sum as u32).wrapping_shl(headroom).wrapping_sub(1 << 31) as i32;
         let reciprocal = one_over_one_plus(fraction);
         let shift = 35_u32.wrapping_sub(headroom);
-        for (&x, y) in x.iter().zip(y) {
-            *y = match p.exp(i32::from(x) - max) {
+        for element in row {
+            *element = match self.exp(i32::from(*element) - max) {
                 Some(exp) => {
                     let quotient = doubling_high_mul(reciprocal, exp);
                     // Of 512 equal elements and more, each is less than half a step.
@@ -113,21 +87,56 @@ pub fn softmax_i8(params: &impl Params<SoftmaxI8>, x: &[i8], y: &mut [i8]) {
     }
 }
 
+/// Softmax of rows, f32.
+///
+/// `x` and `y`: `[rows, columns]`.
+pub fn softmax_f32(params: &impl Params<SoftmaxF32>, elements: impl Elements<f32>) {
+    let p = params.get();
+    elements.in_place(|elements| {
+        debug_assert_eq!(elements.len(), p.rows * p.columns);
+        for row in chunks_mut(elements, p.columns) {
+            let max = row.iter().fold(f32::MIN, |max, &x| if max < x { x } else { max });
+            let mut sum = 0.0;
+            for element in row.iter_mut() {
+                *element = libm::expf((*element - max) * p.beta);
+                sum += *element;
+            }
+            for y in row {
+                *y /= sum;
+            }
+        }
+    });
+}
+
+/// Softmax of rows, int8.
+///
+/// `x` and `y`: `[rows, columns]`; the scale of `y` is 1/256, its zero point -128.
+pub fn softmax_i8(params: &impl Params<SoftmaxI8>, elements: impl Elements<i8>) {
+    let p = params.get();
+    elements.in_place(|elements| {
+        debug_assert_eq!(elements.len(), p.rows * p.columns);
+        for row in chunks_mut(elements, p.columns) {
+            p.softmax(row);
+        }
+    });
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernels::Apart;
 
     #[test]
     fn softmax_f32_cases() {
         // known-faults.md O8.
         let params = SoftmaxF32 { rows: 2, columns: 2, beta: 1.0 };
         let mut y = [0.0; 4];
-        softmax_f32(&params, &[1.0, 3.0, 2.0, 4.0], &mut y);
+        softmax_f32(&params, Apart { x: &[1.0, 3.0, 2.0, 4.0], y: &mut y });
         for (y, expect) in y.iter().zip([0.119_203, 0.880_797, 0.119_203, 0.880_797]) {
             assert!((y - expect).abs() < 1e-6, "{y} {expect}");
         }
         let params = SoftmaxF32 { rows: 1, columns: 4, beta: 1.0 };
-        softmax_f32(&params, &[1.0, 2.0, 3.0, 4.0], &mut y);
+        softmax_f32(&params, Apart { x: &[1.0, 2.0, 3.0, 4.0], y: &mut y });
         for (y, expect) in y.iter().zip([0.032_059, 0.087_144, 0.236_883, 0.643_914]) {
             assert!((y - expect).abs() < 1e-6, "{y} {expect}");
         }
@@ -141,7 +150,7 @@ mod tests {
             let exps = x.map(|x| libm::exp(f64::from(beta) * f64::from(scale) * (f64::from(x) - 127.0)));
             let sum: f64 = exps.iter().sum();
             let mut y = [0; 256];
-            softmax_i8(&params, &x, &mut y);
+            softmax_i8(&params, Apart { x: &x, y: &mut y });
             for (y, exp) in y.iter().zip(exps) {
                 let expect = libm::round(exp / sum * 256.0) - 128.0;
                 assert_eq!(f64::from(*y), expect.min(127.0), "{scale}");
@@ -153,11 +162,11 @@ mod tests {
     fn softmax_i8_at_the_ends() {
         let params = SoftmaxI8::new(3, 2, 1.0, 0.1).unwrap();
         let mut y = [0; 6];
-        softmax_i8(&params, &[5, 5, -128, 127, 0, 10], &mut y);
+        softmax_i8(&params, Apart { x: &[5, 5, -128, 127, 0, 10], y: &mut y });
         // exp(-1) / (1 + exp(-1)) * 256 = 68.85
         assert_eq!(y, [0, 0, -128, 127, -59, 59]);
         let params = SoftmaxI8::new(1, 1, 1.0, 0.1).unwrap();
-        softmax_i8(&params, &[-128], &mut y[..1]);
+        softmax_i8(&params, Apart { x: &[-128], y: &mut y[..1] });
         assert_eq!(y[0], 127);
         for scale in [0.0, 16.0, f32::NAN, 1e-9] {
             assert_eq!(SoftmaxI8::new(1, 1, 1.0, scale), None);

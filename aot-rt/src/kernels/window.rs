@@ -3,7 +3,6 @@
 use core::num::NonZeroUsize;
 
 use super::kernel_params;
-use super::loops::{chunks, chunks_mut};
 
 kernel_params! {
     /// How a window moves over images. Pairs are rows, then columns.
@@ -37,9 +36,11 @@ pub(crate) struct Axis {
 
 /// The cells of a window, at one position along an axis, that are in the image.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Taps {
+pub struct Taps {
     /// Cell of the image under the first of them.
     pub(crate) start: usize,
+    /// Where the window's edge is, from that of the padding.
+    origin: usize,
     /// The first of them, counted from the window's edge.
     pub(crate) first: usize,
     /// Their number.
@@ -49,7 +50,7 @@ pub(crate) struct Taps {
 impl Window2d {
     /// Down the rows, and along the columns.
     #[inline(always)]
-    pub(crate) fn axes(&self) -> [Axis; 2] {
+    pub(crate) const fn axes(&self) -> [Axis; 2] {
         let [input, kernel, stride, dilation, padding] =
             [self.input, self.kernel, self.stride, self.dilation, self.padding];
         [
@@ -72,56 +73,34 @@ impl Window2d {
 
     /// Cells of an image of `x`.
     #[inline(always)]
-    pub(crate) fn input_cells(&self) -> usize {
+    pub(crate) const fn input_cells(&self) -> usize {
         self.input[0] * self.input[1]
     }
 
     /// Cells of an image of `y`.
     #[inline(always)]
-    pub(crate) fn output_cells(&self) -> usize {
+    pub(crate) const fn output_cells(&self) -> usize {
         self.output[0] * self.output[1]
     }
 
     /// Cells of the window.
     #[inline(always)]
-    pub(crate) fn kernel_cells(&self) -> usize {
+    pub(crate) const fn kernel_cells(&self) -> usize {
         self.kernel[0] * self.kernel[1]
-    }
-
-    /// Calls `cell` for every cell of every image of `y`, in order, with the image
-    /// of `x`, the taps along both axes, and the channels of the cell of `y`.
-    #[inline(always)]
-    pub(crate) fn for_each_cell<T, U>(
-        &self,
-        (x, x_channels): (&[T], usize),
-        (y, y_channels): (&mut [U], usize),
-        mut cell: impl FnMut(&[T], Taps, Taps, &mut [U]),
-    ) {
-        let [rows, columns] = self.axes();
-        let y_row = self.output[1] * y_channels;
-        let x_images = chunks(x, self.input_cells() * x_channels);
-        let y_images = chunks_mut(y, self.output_cells() * y_channels);
-        for (x, y) in x_images.zip(y_images) {
-            for (row, y) in chunks_mut(y, y_row).enumerate() {
-                let row_taps = rows.taps(row);
-                for (column, y) in chunks_mut(y, y_channels).enumerate() {
-                    cell(x, row_taps, columns.taps(column), y);
-                }
-            }
-        }
     }
 }
 
 impl Axis {
     /// The taps when the window is at `position`.
     #[inline(always)]
-    pub(crate) fn taps(self, position: usize) -> Taps {
+    pub(crate) const fn taps(self, position: usize) -> Taps {
         let origin = position * self.stride;
         // Taps before the image, and taps before its end.
         let first = self.steps(self.padding.saturating_sub(origin));
-        let end = self.steps((self.padding + self.input).saturating_sub(origin)).min(self.kernel);
+        let end = min(self.steps((self.padding + self.input).saturating_sub(origin)), self.kernel);
         Taps {
             start: (origin + first * self.dilation).wrapping_sub(self.padding),
+            origin,
             first,
             count: end.saturating_sub(first),
         }
@@ -130,19 +109,24 @@ impl Axis {
     /// The number of cells of a window that are in the image or its padding, which
     /// is `after` cells at the end.
     #[inline(always)]
-    pub(crate) fn padded_taps(self, taps: Taps, after: usize) -> usize {
-        let origin = taps.start.wrapping_add(self.padding).wrapping_sub(taps.first * self.dilation);
-        self.steps((self.padding + self.input + after).saturating_sub(origin)).min(self.kernel)
+    pub(crate) const fn padded_taps(self, taps: Taps, after: usize) -> usize {
+        min(self.steps((self.padding + self.input + after).saturating_sub(taps.origin)), self.kernel)
     }
 
     /// Number of taps in `cells`.
     #[inline(always)]
-    fn steps(self, cells: usize) -> usize {
+    const fn steps(self, cells: usize) -> usize {
         match NonZeroUsize::new(self.dilation) {
-            Some(dilation) if self.dilation > 1 => (cells + self.dilation - 1) / dilation,
+            Some(dilation) if self.dilation > 1 => (cells + self.dilation - 1) / dilation.get(),
             _ => cells,
         }
     }
+}
+
+/// The lesser; `Ord::min` cannot be called in constants.
+#[inline(always)]
+pub(crate) const fn min(a: usize, b: usize) -> usize {
+    if a < b { a } else { b }
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ mod aot_dense {
     /// | input  | `image`  | `[i8; 16]`, 1×4×4×1 | `(q + 3) / 2` |
     /// | output | `conv 1` | `[i8; 16]`, 1×4×4×1 | `(q + 3) / 2` |
     ///
-    /// RAM 32 bytes (proved minimal), constants 23 bytes, 288 MACs.
+    /// RAM 21 bytes (proved minimal), constants 23 bytes, 288 MACs.
     #[derive(Debug, Default)]
     pub struct Dense {
         workspace: ::aot_rt::Workspace<{ Dense::ARENA_BYTES }>,
@@ -28,7 +28,7 @@ mod aot_dense {
 
     impl Dense {
         /// Bytes of RAM: the workspace.
-        pub const ARENA_BYTES: usize = 32;
+        pub const ARENA_BYTES: usize = 21;
         /// Bytes of flash: the constants.
         pub const CONSTANT_BYTES: usize = 23;
         /// Multiply-accumulates of a run.
@@ -71,6 +71,12 @@ mod aot_dense {
             RUNNER.take()
         }
 
+        /// Fills the workspace with `byte`: for tests, since no result depends on what it
+        /// held, and to find out later what a run has used.
+        pub fn fill_workspace(&mut self, byte: u8) {
+            self.workspace.fill(byte);
+        }
+
         /// Runs the model: copies its inputs into the workspace first.
         pub fn run(&mut self, image: &[i8; 16]) -> &[i8; 16] {
             *self.image_mut() = *image;
@@ -82,7 +88,7 @@ mod aot_dense {
         /// Its region in the workspace, to be written before
         /// [`run_in_place`](Self::run_in_place).
         pub fn image_mut(&mut self) -> &mut [i8; 16] {
-            self.workspace.write::<i8, 16, 16>()
+            self.workspace.write::<i8, 5, 16>()
         }
 
         /// Runs the model on what is in the regions of its inputs.
@@ -100,7 +106,7 @@ mod aot_dense {
         /// As the last run left it; writing an input may destroy it.
         #[must_use]
         pub fn conv_1(&self) -> &[i8; 16] {
-            self.workspace.read::<i8, 16, 16>()
+            self.workspace.read::<i8, 5, 16>()
         }
 
         /// The integer of input `image` nearest to `real`.
@@ -144,18 +150,22 @@ mod aot_dense {
             };
             let image = ::aot_rt::input_elements::<u8, 16>(image, 0)?;
             let conv_1 = ::aot_rt::output_elements::<u8, 16>(conv_1, 0)?;
-            *self.workspace.write::<u8, 16, 16>() = *image;
+            *self.workspace.write::<u8, 5, 16>() = *image;
             self.run_in_place();
-            *conv_1 = *self.workspace.read::<u8, 16, 16>();
+            *conv_1 = *self.workspace.read::<u8, 5, 16>();
             Ok(())
         }
     }
 
     /// The steps of a run, in order.
     mod steps {
-        use ::aot_rt::{Read, Write, kernels, specialise};
+        use ::aot_rt::kernels::{self, Overlap, Overlapping};
+        use ::aot_rt::specialise;
 
         type Workspace = ::aot_rt::Workspace<{ super::Dense::ARENA_BYTES }>;
+
+        /// Channels of the largest cell that is computed on the stack, for a result that overlaps its operand.
+        const CELL: usize = 1;
 
         static CONSTANTS: ::aot_rt::Constants<{ super::Dense::CONSTANT_BYTES }> =
             ::aot_rt::Constants::new(*super::CONSTANT_DATA);
@@ -184,22 +194,38 @@ mod aot_dense {
 
         /// `conv 0`: 3×3, 1 → 1; 144 MACs.
         pub fn conv2d_0(workspace: &mut Workspace) {
-            let (x, y) = workspace.borrow::<(Read<i8, 16, 16>, Write<i8, 0, 16>)>();
+            let memory = workspace.write::<i8, 0, 21>();
             let weights = CONSTANTS.get::<i8, 5, 9>();
             let bias = &[];
             let multipliers = CONSTANTS.get::<i32, 0, 1>();
             let shifts = CONSTANTS.get::<i8, 4, 1>();
-            kernels::conv2d_i8(&Conv2d0, x, weights, bias, multipliers, shifts, y);
+            let overlap = const { Overlap::new(&Conv2d0::PARAMS.window, [1, 1], 5, 0) };
+            kernels::conv2d_i8(
+                &Conv2d0,
+                Overlapping::<_, CELL>::new(memory, overlap),
+                weights,
+                bias,
+                multipliers,
+                shifts,
+            );
         }
 
         /// `conv 1`: 3×3, 1 → 1; 144 MACs.
         pub fn conv2d_1(workspace: &mut Workspace) {
-            let (x, y) = workspace.borrow::<(Read<i8, 0, 16>, Write<i8, 16, 16>)>();
+            let memory = workspace.write::<i8, 0, 21>();
             let weights = CONSTANTS.get::<i8, 14, 9>();
             let bias = &[];
             let multipliers = CONSTANTS.get::<i32, 0, 1>();
             let shifts = CONSTANTS.get::<i8, 4, 1>();
-            kernels::conv2d_i8(&Conv2d0, x, weights, bias, multipliers, shifts, y);
+            let overlap = const { Overlap::new(&Conv2d0::PARAMS.window, [1, 1], 0, 5) };
+            kernels::conv2d_i8(
+                &Conv2d0,
+                Overlapping::<_, CELL>::new(memory, overlap),
+                weights,
+                bias,
+                multipliers,
+                shifts,
+            );
         }
     }
 }

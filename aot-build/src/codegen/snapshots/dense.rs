@@ -71,6 +71,12 @@ mod aot_dense {
             RUNNER.take()
         }
 
+        /// Fills the workspace with `byte`: for tests, since no result depends on what it
+        /// held, and to find out later what a run has used.
+        pub fn fill_workspace(&mut self, byte: u8) {
+            self.workspace.fill(byte);
+        }
+
         /// Runs the model: copies its inputs into the workspace first.
         pub fn run(&mut self, input_1: &[i8; 3]) -> &[i8; 2] {
             *self.input_1_mut() = *input_1;
@@ -152,7 +158,8 @@ mod aot_dense {
 
     /// The steps of a run, in order.
     mod steps {
-        use ::aot_rt::{Read, Write, kernels};
+        use ::aot_rt::kernels;
+        use ::aot_rt::{Read, Write};
 
         type Workspace = ::aot_rt::Workspace<{ super::Dense::ARENA_BYTES }>;
 
@@ -183,11 +190,11 @@ mod aot_dense {
             kernels::fully_connected_i8(
                 &FULLY_CONNECTED_0,
                 x,
+                y,
                 weights,
                 bias,
                 multipliers,
                 shifts,
-                y,
             );
         }
     }

@@ -71,6 +71,12 @@ mod aot_dense {
             RUNNER.take()
         }
 
+        /// Fills the workspace with `byte`: for tests, since no result depends on what it
+        /// held, and to find out later what a run has used.
+        pub fn fill_workspace(&mut self, byte: u8) {
+            self.workspace.fill(byte);
+        }
+
         /// Runs the model.
         #[allow(clippy::unused_self, reason = "no step needs memory of its own")]
         pub fn run(&mut self, input_1: &[i8; 3], identity: &mut [i8; 2]) {
@@ -153,11 +159,11 @@ mod aot_dense {
             kernels::fully_connected_i8(
                 &FULLY_CONNECTED_0,
                 x,
+                y,
                 weights,
                 bias,
                 multipliers,
                 shifts,
-                y,
             );
         }
     }

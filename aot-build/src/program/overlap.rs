@@ -1,0 +1,74 @@
+//! Steps that may write their result over their dying operand.
+
+use aot_rt::kernels::{Kind, Mode};
+
+use super::{BufferId, Lifetime, Operand, Program, Step, View};
+use crate::plan::Gap;
+
+/// Bytes on the stack for a cell of a result that overlaps its operand: a step with
+/// larger cells keeps its tensors apart.
+pub(crate) const MOST_CELL_BYTES: usize = 1024;
+
+/// For every step or run that may overlap: the buffers of `x` and `y`, and the gap that `y`
+/// and `x` keep.
+pub(crate) fn gaps(program: &Program, lifetimes: &[Lifetime]) -> Vec<([BufferId; 2], Gap)> {
+    let steps = program.steps.iter().enumerate().filter(|(i, _)| program.layer(*i).is_none());
+    let steps = steps.filter_map(|(i, step)| gap(program, lifetimes, i, step));
+    steps.chain(program.runs.iter().flat_map(|run| run.gaps(program, lifetimes))).collect()
+}
+
+fn gap(program: &Program, lifetimes: &[Lifetime], i: usize, step: &Step) -> Option<([BufferId; 2], Gap)> {
+    let (Kind::Window, [Operand::Buffer(x), Operand::Buffer(y), ..]) =
+        (step.kernel.kind(), &step.operands[..])
+    else {
+        return None;
+    };
+    let (window, channels) = step.kernel.window()?;
+    let is_whole = |view: &View| view.offset == 0 && view.bytes() == program.buffer(view.buffer).bytes;
+    let dies = lifetimes[x.buffer.index()].end == i + 1 && lifetimes[y.buffer.index()].start == i;
+    if !dies || !is_whole(x) || !is_whole(y) || channels[1] * y.dtype.size() > MOST_CELL_BYTES {
+        return None;
+    }
+    let distances = window.distances(channels);
+    let bytes = |elements: isize| elements as i64 * y.dtype.size() as i64;
+    let gap = Gap { below: bytes(distances.forward), above: bytes(distances.backward) };
+    Some(([x.buffer, y.buffer], gap))
+}
+
+/// Bytes that an operand and a result share at most, when the result and the operand
+/// keep `gap`.
+pub(crate) fn shared(operand: usize, result: usize, gap: Gap) -> usize {
+    let (operand, result) = (operand as i64, result as i64);
+    let forward = operand.min(result).min(result - gap.below);
+    let backward = operand.min(result).min(operand - gap.above);
+    usize::try_from(forward.max(backward)).unwrap_or(0)
+}
+
+/// The region that holds two views which start where `start` says: its first byte, and
+/// its bytes.
+pub(crate) fn overlapped(views: [View; 2], start: impl Fn(View) -> usize) -> [usize; 2] {
+    let first = views.map(&start).into_iter().fold(usize::MAX, usize::min);
+    let end = views.map(|view| start(view) + view.bytes()).into_iter().fold(0, usize::max);
+    [first, end - first]
+}
+
+impl Step {
+    /// How the kernel is called when the workspace's views start where `start` says;
+    /// `None` stands for the caller's buffers, which lie apart from all others.
+    pub(crate) fn mode(&self, start: impl Fn(View) -> Option<usize>) -> Mode {
+        let [Operand::Buffer(x), Operand::Buffer(y), ..] = self.operands[..] else { return Mode::Apart };
+        if x == y && self.kernel.kind() == Kind::Elementwise {
+            return Mode::InPlace;
+        }
+        let (Kind::Window, Some(x_start), Some(y_start)) = (self.kernel.kind(), start(x), start(y)) else {
+            return Mode::Apart;
+        };
+        if x_start + x.bytes() <= y_start || y_start + y.bytes() <= x_start {
+            return Mode::Apart;
+        }
+        let place = [x_start, y_start].map(|at| (at - x_start.min(y_start)) / y.dtype.size());
+        let overlap = self.kernel.window().and_then(|(window, channels)| window.overlap(channels, place));
+        // A plan that no order of access allows is refused where regions are handed out.
+        overlap.map_or(Mode::Apart, Mode::Overlapping)
+    }
+}
