@@ -229,6 +229,11 @@ impl Program {
         &self.buffers[id.0]
     }
 
+    /// Whether a buffer is in the workspace, not the caller's.
+    pub(crate) fn in_workspace(&self, id: BufferId) -> bool {
+        self.buffer(id).storage == Storage::Workspace
+    }
+
     /// Takes out the buffers that nothing uses.
     pub(crate) fn remove_unused_buffers(&mut self) {
         let lifetimes = self.lifetimes();

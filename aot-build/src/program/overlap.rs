@@ -9,8 +9,8 @@ use crate::plan::Gap;
 /// larger cells keeps its tensors apart.
 pub(crate) const MOST_CELL_BYTES: usize = 1024;
 
-/// For every step or run that may overlap: the buffers of `x` and `y`, and the gap that `y`
-/// and `x` keep.
+/// For every step or run that may overlap in the workspace: the buffers of `x` and `y`, and
+/// the gap that `y` and `x` keep.
 pub(crate) fn gaps(program: &Program, lifetimes: &[Lifetime]) -> Vec<([BufferId; 2], Gap)> {
     let steps = program.steps.iter().enumerate().filter(|(i, _)| program.layer(*i).is_none());
     let steps = steps.filter_map(|(i, step)| gap(program, lifetimes, i, step));
@@ -26,6 +26,10 @@ fn gap(program: &Program, lifetimes: &[Lifetime], i: usize, step: &Step) -> Opti
     let (window, channels) = step.kernel.window()?;
     let is_whole = |view: &View| view.offset == 0 && view.bytes() == program.buffer(view.buffer).bytes;
     let dies = lifetimes[x.buffer.index()].end == i + 1 && lifetimes[y.buffer.index()].start == i;
+    // The caller's arrays lie apart from all others.
+    if ![x, y].into_iter().all(|view| program.in_workspace(view.buffer)) {
+        return None;
+    }
     if !dies || !is_whole(x) || !is_whole(y) || channels[1] * y.dtype.size() > MOST_CELL_BYTES {
         return None;
     }
