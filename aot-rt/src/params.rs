@@ -56,6 +56,8 @@ pub enum Value<'a> {
     Bool(bool),
     /// Extents.
     Usizes(&'a [usize]),
+    /// Strides that may lead backwards.
+    I32s(&'a [i32]),
     /// A nested parameter struct.
     Struct(&'a dyn Fields),
 }
@@ -88,6 +90,12 @@ field!(usize => Usize, i32 => I32, f32 => F32, bool => Bool);
 impl<const N: usize> Field for [usize; N] {
     fn value(&self) -> Value<'_> {
         Value::Usizes(self)
+    }
+}
+
+impl<const N: usize> Field for [i32; N] {
+    fn value(&self) -> Value<'_> {
+        Value::I32s(self)
     }
 }
 

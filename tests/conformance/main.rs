@@ -40,6 +40,26 @@ fn digits() {
     tally.conclude("digits");
 }
 
+/// Beginnings of the names of single-operator cases beside the models.
+const SHARED_OPERATORS: [&str; 2] = ["seanet_pad", "seanet_strided_slice"];
+
+#[test]
+fn shared_operators() {
+    let models = shared_models_folder();
+    if !models.is_dir() {
+        aot_tests::skipped(&format!("{} is not there; AOT_SHARED names the folder", models.display()));
+        return;
+    }
+    let mut tally = Tally::default();
+    for folder in case::folders(&models) {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        if SHARED_OPERATORS.iter().any(|operator| name.starts_with(operator)) {
+            tally.add(case::run(&folder));
+        }
+    }
+    tally.conclude("shared operators");
+}
+
 #[test]
 fn shared_models() {
     let models = shared_models_folder();

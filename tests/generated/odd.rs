@@ -5,7 +5,7 @@ use aot_build::config::{InputPlacement, Optimize, Placement};
 use aot_build::graph::{
     Data, Graph, GraphBuilder, NodeDeclaration, OutputDeclaration, Quantization, Shape, TensorId, TensorType,
 };
-use aot_build::ops::{Add, FullyConnected, Op};
+use aot_build::ops::{Add, Concatenation, FullyConnected, Op, Reshape, Slice, Split};
 use aot_build::{Config, Model, SourceInfo, compile};
 use aot_rt::DType;
 
@@ -27,6 +27,8 @@ pub(crate) fn models() -> Vec<(&'static str, Model)> {
     }
     models.push(("copies", model("Copies", copies(), Inputs::Workspace, Outputs::Workspace)));
     models.push(("copies_caller", model("Copies", copies(), Inputs::Caller, Outputs::Caller)));
+    models.push(("moves", model("Moves", moves(), Inputs::Workspace, Outputs::Workspace)));
+    models.push(("moves_caller", model("Moves", moves(), Inputs::Caller, Outputs::Caller)));
     // Names of what the runtime has, too.
     models.push(("chain", model("Workspace", chain(), Inputs::Workspace, Outputs::Workspace)));
     models.push(("chain_caller", model("Model", chain(), Inputs::Caller, Outputs::Caller)));
@@ -54,17 +56,28 @@ fn float(elements: usize, dtype: DType) -> TensorType {
     TensorType::new(dtype, Shape::new([1, elements]).expect("the shape is small"))
 }
 
-fn node(
+fn node<const N: usize>(
     builder: &mut GraphBuilder,
     op: impl Into<Op>,
-    inputs: [TensorId; 2],
+    inputs: [TensorId; N],
     output: (&str, TensorType),
 ) -> TensorId {
-    let name = format!("node of {}", output.0);
-    let outputs = vec![OutputDeclaration { name: output.0.into(), ty: Some(output.1) }];
+    let [result] = nodes(builder, op, inputs, [output]);
+    result
+}
+
+fn nodes<const N: usize, const M: usize>(
+    builder: &mut GraphBuilder,
+    op: impl Into<Op>,
+    inputs: [TensorId; N],
+    outputs: [(&str, TensorType); M],
+) -> [TensorId; M] {
+    let name = format!("node of {}", outputs[0].0);
+    let outputs = outputs.map(|(name, ty)| OutputDeclaration { name: name.into(), ty: Some(ty) });
     let inputs = inputs.map(Some).to_vec();
-    let results = builder.node(NodeDeclaration { name, index: 0, op: op.into(), inputs, outputs });
-    results.first().copied().flatten().expect("the node is valid")
+    let node = NodeDeclaration { name, index: 0, op: op.into(), inputs, outputs: outputs.to_vec() };
+    let results: Option<Vec<_>> = builder.node(node).into_iter().collect();
+    results.expect("the node is valid").try_into().expect("as many as were declared")
 }
 
 /// Names that are keywords, methods, equal, empty, and worse; an input that no step
@@ -87,6 +100,36 @@ fn copies() -> Graph {
     let x = builder.input("x", float(3, DType::F32));
     let constant = builder.constant("seven", float(2, DType::I32), Data::from_i32s(&[7, -7]));
     builder.finish(vec![x, constant, x]).expect("the graph is valid")
+}
+
+/// Views of an input; a concatenation of what is made inside it, of views, and of one
+/// tensor twice; outputs that share memory.
+fn moves() -> Graph {
+    let rows = |rows: usize, columns: usize| TensorType {
+        shape: Shape::new([rows, columns]).expect("the shape is small"),
+        ..int8(1)
+    };
+    let slice = |begin: [usize; 2], size: [usize; 2], stride: &[i64]| Slice {
+        begin: begin.to_vec(),
+        size: size.to_vec(),
+        stride: stride.to_vec(),
+        shape: None,
+    };
+    let mut builder = GraphBuilder::new("moves");
+    let x = builder.input("x", rows(2, 4));
+    let split = Split { axis: 0, sizes: vec![1, 1] };
+    let [a, b] = nodes(&mut builder, split, [x], [("a", int8(4)), ("b", int8(4))]);
+    let sum = node(&mut builder, Add::default(), [a, b], ("sum", int8(4)));
+    let middle = node(&mut builder, slice([0, 1], [2, 2], &[]), [x], ("middle", rows(2, 2)));
+    let flat = Reshape { shape: int8(4).shape };
+    let flat = node(&mut builder, flat, [middle], ("flat", int8(4)));
+    let reversed = node(&mut builder, slice([0, 3], [1, 4], &[1, -1]), [sum], ("reversed", int8(4)));
+    let all = [sum, flat, sum, reversed, b];
+    let all = node(&mut builder, Concatenation { axis: 0 }, all, ("all", rows(5, 4)));
+    let wide = node(&mut builder, Concatenation { axis: 1 }, [all, all], ("wide", rows(5, 8)));
+    let last = node(&mut builder, slice([3, 0], [2, 4], &[]), [all], ("last", rows(2, 4)));
+    let twice = node(&mut builder, Add::default(), [last, last], ("twice", rows(2, 4)));
+    builder.finish(vec![all, wide, last, twice]).expect("the graph is valid")
 }
 
 fn chain() -> Graph {

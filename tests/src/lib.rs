@@ -27,6 +27,16 @@ pub mod copies {
     aot_rt::include_model!("copies");
 }
 
+/// Views, and tensors that are made inside others.
+pub mod moves {
+    aot_rt::include_model!("moves");
+}
+
+/// The same in the caller's arrays.
+pub mod moves_caller {
+    aot_rt::include_model!("moves_caller");
+}
+
 /// Many steps, and a name that the runtime has, too.
 pub mod chain {
     aot_rt::include_model!("chain");

@@ -2,7 +2,10 @@
 
 use aot_rt::{IoError, Model};
 
-use super::{chain, copies, names, names_caller, names_inputs_caller, names_outputs_caller, private};
+use super::{
+    chain, copies, moves, moves_caller, names, names_caller, names_inputs_caller, names_outputs_caller,
+    private,
+};
 
 const A: [i8; 4] = [3, 4, 5, 127];
 const B: [i8; 4] = [3, 3, 4, 3];
@@ -78,6 +81,32 @@ fn inputs_and_constants_are_copied_to_outputs() {
         assert_eq!(x.map(f32::to_bits), [1.0, -2.0, f32::NAN].map(f32::to_bits));
     }
     assert_eq!(private::copy(&[1.0, 2.0, 3.0]), ([1.0, 2.0, 3.0], [7, -7]));
+}
+
+#[test]
+fn views_and_parts() {
+    let x: [i8; 8] = [1, 2, 3, 4, 10, 20, 30, 40];
+    // 3 stands for 0.
+    let all = [[8, 19, 30, 41], [2, 3, 20, 30], [8, 19, 30, 41], [41, 30, 19, 8], [10, 20, 30, 40]];
+    let wide = all.map(|row| [row, row].concat()).concat();
+    let twice = [all[3], all[4]].concat().iter().map(|q| 2 * q - 3).collect::<Vec<i8>>();
+    let (all, last) = (all.concat(), all[3..].concat());
+    let mut runner = moves::Moves::new();
+    for _ in 0..2 {
+        let outputs = runner.run(&x);
+        assert_eq!((&outputs.all[..], &outputs.wide[..]), (&all[..], &wide[..]));
+        assert_eq!((&outputs.last[..], &outputs.twice[..]), (&last[..], &twice[..]));
+    }
+    let (mut found_all, mut found_wide, mut found_last, mut found_twice) = ([0; 20], [0; 40], [0; 8], [0; 8]);
+    let outputs = moves_caller::MovesOutputs {
+        all: &mut found_all,
+        wide: &mut found_wide,
+        last: &mut found_last,
+        twice: &mut found_twice,
+    };
+    moves_caller::Moves::new().run(&x, outputs);
+    assert_eq!((&found_all[..], &found_wide[..]), (&all[..], &wide[..]));
+    assert_eq!((&found_last[..], &found_twice[..]), (&last[..], &twice[..]));
 }
 
 #[test]

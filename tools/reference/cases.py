@@ -104,11 +104,12 @@ class Case:
         return results, source
 
 
-def cases(name, what, op, operands, *, output=None, kinds=("f32", "i8"), seed=0, **extra):
+def cases(name, what, op, operands, *, output=None, kinds=("f32", "i8"), seed=0, results=1, declared=(1,), **extra):
     """The cases OPERATOR_f32_NAME and OPERATOR_i8_NAME.
 
-    `output`: None to choose it by range, "same" for that of the first operand,
-    or a `Quantization`. `extra` goes to the int8 case.
+    `output`: None to choose it by range, "same" for that of the first activation,
+    or a `Quantization`. `results`: how many there are. `declared`:
+    their shape, for operators that must be told. `extra` goes to the int8 case.
     """
     operator = op.name.lower()
     rng = np.random.default_rng([seed, zlib.crc32(f"{operator}/{name}".encode())])
@@ -116,12 +117,13 @@ def cases(name, what, op, operands, *, output=None, kinds=("f32", "i8"), seed=0,
     real_sets = [[d.real[k] for d in drawn if d.is_input] for k in range(2)]
 
     def probe(op):
-        """What LiteRT answers in float32; it finds the output shape by itself."""
+        """What LiteRT answers in float32; it finds the output shapes by itself."""
         tensors = [d.float_tensor() for d in drawn]
-        model = build(op, tensors, [Tensor("y", (1,), np.float32)])
-        return run_litert_reference(model, real_sets)[0][0]
+        model = build(op, tensors, [Tensor(y, declared, np.float32) for y in names])
+        return run_litert_reference(model, real_sets)[0]
 
-    shape = probe(op).shape
+    names = ["y"] if results == 1 else [f"y{i}" for i in range(results)]
+    shapes = [result.shape for result in probe(op)]
     made = []
     if "f32" in kinds:
         made.append(
@@ -131,19 +133,19 @@ def cases(name, what, op, operands, *, output=None, kinds=("f32", "i8"), seed=0,
                 model=build(
                     op,
                     [d.float_tensor() for d in drawn if not d.omitted],
-                    [Tensor("y", shape, np.float32)],
+                    [Tensor(y, shape, np.float32) for y, shape in zip(names, shapes, strict=True)],
                 ),
                 inputs=[meta_tensor(d.name, d.shape, "FLOAT32") for d in drawn if d.is_input],
-                outputs=[meta_tensor("y", shape, "FLOAT32")],
+                outputs=[meta_tensor(y, shape, "FLOAT32") for y, shape in zip(names, shapes, strict=True)],
                 sets=real_sets[:1],
                 engine="micro" if any(d.omitted for d in drawn) else "litert",
             )
         )
     if "i8" in kinds:
         if output is None:
-            output = covering(probe(without_activation(op)))
+            output = covering(probe(without_activation(op))[0])
         elif output == "same":
-            output = operands[0].quantization
+            output = next(d.quantization for d in drawn if d.quantization is not None)
         made.append(
             Case(
                 name=f"{operator}_i8_{name}",
@@ -151,10 +153,10 @@ def cases(name, what, op, operands, *, output=None, kinds=("f32", "i8"), seed=0,
                 model=build(
                     Op(op.name, op.options, max(op.version, INT8_VERSIONS.get(op.name, 1))),
                     [d.int8_tensor() for d in drawn if not d.omitted],
-                    [Tensor("y", shape, np.int8, output)],
+                    [Tensor(y, shape, np.int8, output) for y, shape in zip(names, shapes, strict=True)],
                 ),
                 inputs=[int8_meta(d.name, d.shape, d.quantization) for d in drawn if d.is_input],
-                outputs=[int8_meta("y", shape, output)],
+                outputs=[int8_meta(y, shape, output) for y, shape in zip(names, shapes, strict=True)],
                 sets=[[d.quantized[k] for d in drawn if d.is_input] for k in range(2)],
                 **extra,
             )
@@ -166,16 +168,33 @@ def cases(name, what, op, operands, *, output=None, kinds=("f32", "i8"), seed=0,
 INT8_VERSIONS = {
     "ADD": 2,
     "AVERAGE_POOL_2D": 2,
+    "BATCH_TO_SPACE_ND": 2,
+    "BROADCAST_TO": 2,
+    "CONCATENATION": 2,
     "CONV_2D": 3,
     "DEPTHWISE_CONV_2D": 3,
     "FULLY_CONNECTED": 4,
+    "GATHER": 2,
     "LOGISTIC": 2,
     "MAX_POOL_2D": 2,
     "MEAN": 2,
+    "MIRROR_PAD": 2,
+    "PACK": 2,
     "PAD": 2,
+    "PADV2": 2,
     "RELU": 2,
     "RELU6": 2,
+    "REVERSE_V2": 3,
+    "SLICE": 2,
     "SOFTMAX": 2,
+    "SPACE_TO_BATCH_ND": 2,
+    "SPACE_TO_DEPTH": 2,
+    "SPLIT": 2,
+    "SPLIT_V": 2,
+    "STRIDED_SLICE": 2,
+    "TILE": 2,
+    "TRANSPOSE": 2,
+    "UNPACK": 2,
 }
 
 

@@ -17,10 +17,10 @@ import numpy as np
 
 from casefiles import write_case
 from engines import run_litert_reference
-from families import convolution, elementwise, faults, fully_connected, layout, pooling, refused
+from families import convolution, elementwise, faults, fully_connected, layout, movement, pooling, refused
 
 CONFORMANCE = Path(__file__).resolve().parents[2] / "tests" / "conformance"
-FAMILIES = (convolution, fully_connected, pooling, elementwise, layout, faults)
+FAMILIES = (convolution, fully_connected, pooling, elementwise, layout, movement, faults)
 
 
 def main():
@@ -57,10 +57,11 @@ def main():
 
 def compare(case, results):
     """Says where LiteRT's reference kernels answer differently."""
-    declared = tuple(case.outputs[0]["shape"])
-    result = np.concatenate([outputs[0].ravel() for outputs in results]).astype(np.float64)
-    if results[0][0].shape != declared:
-        print(f"{case.name}: result has shape {results[0][0].shape}, declared {declared}")
+    declared = [tuple(output["shape"]) for output in case.outputs]
+    result = np.concatenate([output.ravel() for outputs in results for output in outputs]).astype(np.float64)
+    shapes = [output.shape for output in results[0]]
+    if shapes != declared:
+        print(f"{case.name}: results have shapes {shapes}, declared {declared}")
     if len(np.unique(result)) == 1 and result.size > 4:
         print(f"{case.name}: all {result.size} expected values are {result[0]}")
     if case.engine != "micro":
@@ -70,7 +71,7 @@ def compare(case, results):
     except (RuntimeError, ValueError) as error:
         print(f"{case.name}: LiteRT refuses: {str(error).splitlines()[0]}")
         return
-    other = np.concatenate([outputs[0].ravel() for outputs in other]).astype(np.float64)
+    other = np.concatenate([output.ravel() for outputs in other for output in outputs]).astype(np.float64)
     difference = np.abs(other - result)
     if difference.any():
         print(

@@ -41,7 +41,7 @@ pub(super) fn float(value: f32) -> String {
 }
 
 /// `[1, 49, 10, 1]`.
-pub(super) fn array(values: &[usize]) -> String {
+pub(super) fn array(values: &[impl std::fmt::Display]) -> String {
     let values: Vec<_> = values.iter().map(integer).collect();
     format!("[{}]", values.join(", "))
 }
@@ -56,6 +56,7 @@ pub(super) fn params(code: &mut Code, open: &str, params: &dyn Fields, close: &s
                 Value::F32(value) => float(value),
                 Value::Bool(value) => value.to_string(),
                 Value::Usizes(values) => array(values),
+                Value::I32s(values) => array(values),
                 Value::Struct(fields) => return self::params(code, &format!("{name}: "), fields, ","),
             };
             code.line(format!("{name}: {value},"));

@@ -44,6 +44,7 @@ fn specialises(kernel: &Kernel) -> bool {
         | Kernel::DequantizeI8F32(_)
         | Kernel::FullyConnectedF32(_)
         | Kernel::FullyConnectedI8(_)
+        | Kernel::GatherI8(_)
         | Kernel::LogisticF32(_)
         | Kernel::LookupI8(_)
         | Kernel::MeanOfSumsI8(_)
@@ -52,6 +53,7 @@ fn specialises(kernel: &Kernel) -> bool {
         | Kernel::QuantizeF32I8(_)
         | Kernel::SoftmaxF32(_)
         | Kernel::SoftmaxI8(_)
+        | Kernel::StridedCopyI8(_)
         | Kernel::SumRowsF32(_)
         | Kernel::SumRowsI8(_) => false,
     }

@@ -113,11 +113,46 @@ impl Choices {
             6 => Logistic {}.into(),
             7 => MaxPool2d { window: self.pair(), stride, padding, activation }.into(),
             8 => Mean { axes: (0..self.below(x.len() + 1)).collect(), keep_dimensions }.into(),
-            9 => Pad { padding: x.iter().map(|_| self.pair()).collect() }.into(),
+            9 => Pad { padding: x.iter().map(|_| self.pair()).collect(), value: self.value() }.into(),
             10 => Quantize { dtype: self.of(&dtypes) }.into(),
             11 => Relu { activation }.into(),
             12 => Reshape { shape: Shape::new(vec![x.elements()]).unwrap() }.into(),
-            _ => Softmax { beta: self.scale() }.into(),
+            13 => Softmax { beta: self.scale() }.into(),
+            _ => self.movement(x),
+        }
+    }
+
+    fn value(&mut self) -> Option<f64> {
+        self.of(&[None, Some(3.0), Some(-1.0), Some(0.1), Some(1e300)])
+    }
+
+    /// An operator that only moves elements.
+    fn movement(&mut self, x: &Shape) -> Op {
+        let axis = self.below(x.len().max(1));
+        match self.below(15) {
+            0 => Concatenation { axis }.into(),
+            1 => Pack { axis }.into(),
+            2 => {
+                let stride = self.of(&[vec![], vec![1; x.len()], vec![-1; x.len()]]);
+                let begin = x.iter().map(|extent| extent - 1).collect();
+                let shape = self.of(&[None, Some(Shape::new([1]).unwrap())]);
+                Slice { begin, size: vec![1; x.len()], stride, shape }.into()
+            }
+            3 => Split { axis, sizes: vec![1; x.get(axis).copied().unwrap_or(1)] }.into(),
+            4 => Transpose { permutation: (0..x.len()).rev().collect() }.into(),
+            5 => Unpack { axis }.into(),
+            6 => Tile { multiples: x.iter().map(|_| 1 + self.below(2)).collect() }.into(),
+            7 => BroadcastTo { shape: x.clone() }.into(),
+            8 => Reverse { axes: vec![axis] }.into(),
+            9 => DepthToSpace { block: 1 + self.below(2) }.into(),
+            10 => SpaceToDepth { block: 1 + self.below(2) }.into(),
+            11 => SpaceToBatch { block: vec![1], padding: vec![self.pair()] }.into(),
+            12 => BatchToSpace { block: vec![1], crop: vec![[0, 0]] }.into(),
+            13 => Gather { axis }.into(),
+            _ => {
+                let mode = self.of(&[Mirror::Reflect, Mirror::Symmetric]);
+                MirrorPad { padding: x.iter().map(|extent| [extent - 1, 0]).collect(), mode }.into()
+            }
         }
     }
 
@@ -171,8 +206,9 @@ impl Choices {
             let Ok(types) = op.infer(&operands) else { continue };
             let outputs: Vec<_> = types
                 .into_iter()
-                .map(|ty| {
-                    let name = self.name(ids.len());
+                .enumerate()
+                .map(|(i, ty)| {
+                    let name = self.name(ids.len() + i);
                     OutputDeclaration { name, ty: Some(self.ty(ty.dtype, ty.shape)) }
                 })
                 .collect();

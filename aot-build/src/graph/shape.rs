@@ -47,6 +47,16 @@ impl Shape {
         self.0.iter().product()
     }
 
+    /// For each axis, elements from one index to the next.
+    #[must_use]
+    pub fn strides(&self) -> Vec<usize> {
+        let mut strides = vec![1; self.0.len()];
+        for axis in (1..self.0.len()).rev() {
+            strides[axis - 1] = strides[axis] * self.0[axis];
+        }
+        strides
+    }
+
     /// The extents, when there are `N`.
     ///
     /// # Errors
@@ -100,6 +110,12 @@ mod tests {
         ] {
             assert_eq!(Shape::new(extents).unwrap_err(), expect);
         }
+    }
+
+    #[test]
+    fn strides_are_row_major() {
+        assert_eq!(Shape::new([2, 3, 1, 4]).unwrap().strides(), [12, 4, 4, 1]);
+        assert_eq!(Shape::scalar().strides(), [0; 0]);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use aot_rt::DType;
 
 use super::{
-    Data, Graph, GraphBuilder, NodeDeclaration, OutputDeclaration, Quantization, Shape, TensorId, TensorType,
+    Data, Graph, GraphBuilder, NodeDeclaration, OutputDeclaration, Quantization, Shape, Tensor, TensorId,
+    TensorType,
 };
 use crate::ops::Op;
 
@@ -26,6 +27,10 @@ impl Sketch {
         self.builder.constant(name, ty, data)
     }
 
+    pub(crate) fn tensor(&self, id: TensorId) -> &Tensor {
+        self.builder.tensor(id)
+    }
+
     /// A float result.
     pub(crate) fn node(&mut self, name: &str, op: impl Into<Op>, inputs: &[TensorId]) -> TensorId {
         self.add(name, op.into(), inputs, None)
@@ -40,6 +45,19 @@ impl Sketch {
         ty: TensorType,
     ) -> TensorId {
         self.add(name, op.into(), inputs, Some(ty))
+    }
+
+    /// Several float results.
+    pub(crate) fn nodes(&mut self, names: &[&str], op: impl Into<Op>, inputs: &[TensorId]) -> Vec<TensorId> {
+        self.nodes += 1;
+        let ids = self.builder.node(NodeDeclaration {
+            name: names[0].into(),
+            index: self.nodes - 1,
+            op: op.into(),
+            inputs: inputs.iter().copied().map(Some).collect(),
+            outputs: names.iter().map(|&name| OutputDeclaration { name: name.into(), ty: None }).collect(),
+        });
+        ids.into_iter().map(|id| id.expect("the sketch is right")).collect()
     }
 
     fn add(&mut self, name: &str, op: Op, inputs: &[TensorId], ty: Option<TensorType>) -> TensorId {

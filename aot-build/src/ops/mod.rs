@@ -6,40 +6,72 @@
 mod activation;
 mod add;
 mod average_pool2d;
+mod batch_to_space;
+mod blocks;
 mod broadcast;
+mod broadcast_to;
+mod concatenation;
 mod conv2d;
+mod depth_to_space;
 mod depthwise_conv2d;
 mod dequantize;
 mod fully_connected;
+mod gather;
 mod logistic;
 mod max_pool2d;
 mod mean;
+mod mirror_pad;
+mod pack;
 mod pad;
 mod quantize;
 mod quantized;
 mod relu;
 mod reshape;
+mod reverse;
+mod slice;
 mod softmax;
+mod space_to_batch;
+mod space_to_depth;
+mod split;
+mod strided;
 #[cfg(test)]
 mod tests;
+mod tile;
+mod transpose;
+mod unpack;
 mod weighted;
 mod window;
 
 pub use activation::Activation;
 pub use add::Add;
 pub use average_pool2d::AveragePool2d;
+pub use batch_to_space::BatchToSpace;
+pub use broadcast_to::BroadcastTo;
+pub use concatenation::Concatenation;
 pub use conv2d::Conv2d;
+pub use depth_to_space::DepthToSpace;
 pub use depthwise_conv2d::DepthwiseConv2d;
 pub use dequantize::Dequantize;
 pub use fully_connected::FullyConnected;
+pub use gather::Gather;
 pub use logistic::Logistic;
 pub use max_pool2d::MaxPool2d;
 pub use mean::Mean;
+pub use mirror_pad::{Mirror, MirrorPad};
+pub use pack::Pack;
 pub use pad::Pad;
 pub use quantize::Quantize;
 pub use relu::Relu;
 pub use reshape::Reshape;
+pub use reverse::Reverse;
+pub use slice::Slice;
 pub use softmax::Softmax;
+pub use space_to_batch::SpaceToBatch;
+pub use space_to_depth::SpaceToDepth;
+pub use split::Split;
+pub use tile::Tile;
+pub use transpose::Transpose;
+pub use unpack::Unpack;
 pub use window::Padding2d;
 
 use aot_rt::DType;
@@ -61,12 +93,33 @@ pub trait Operator {
     /// When number, types or extents of the operands do not fit the attributes.
     fn infer(&self, operands: &Operands<'_>) -> Result<Vec<TensorType>, OpError>;
 
+    /// What result `result` is a view of: elements that stand together, in their order. A
+    /// view takes no memory and no step.
+    fn view(&self, _result: usize, _operands: &Operands<'_>) -> Option<View> {
+        None
+    }
+
+    /// The first of the result's elements that operand `operand` makes up: they stand
+    /// together there, in their order. It can be made there from the start.
+    fn part(&self, _operand: usize, _operands: &Operands<'_>) -> Option<usize> {
+        None
+    }
+
     /// Appends the steps that compute the results.
     ///
     /// # Errors
     ///
     /// When no kernel computes this combination of types and quantization.
     fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError>;
+}
+
+/// A view: elements of an operand that stand together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct View {
+    /// Position of the operand.
+    pub operand: usize,
+    /// The first of the elements.
+    pub first: usize,
 }
 
 /// The operands of a node.
@@ -87,6 +140,18 @@ impl<'a> Operands<'a> {
     #[must_use]
     pub fn optional(&self, i: usize) -> Option<&'a Tensor> {
         self.0.get(i).copied().flatten()
+    }
+
+    /// Number of operands.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Checks the number of operands.
@@ -193,6 +258,22 @@ macro_rules! operators {
                 }
             }
 
+            /// What a result is a view of, see [`Operator::view`].
+            #[must_use]
+            pub fn view(&self, result: usize, operands: &[Option<&Tensor>]) -> Option<View> {
+                match self {
+                    $(Self::$op(op) => op.view(result, &Operands(operands)),)*
+                }
+            }
+
+            /// Which part of the result an operand is, see [`Operator::part`].
+            #[must_use]
+            pub fn part(&self, operand: usize, operands: &[Option<&Tensor>]) -> Option<usize> {
+                match self {
+                    $(Self::$op(op) => op.part(operand, &Operands(operands)),)*
+                }
+            }
+
             /// Appends the steps, see [`Operator::lower`].
             ///
             /// # Errors
@@ -218,18 +299,33 @@ macro_rules! operators {
 operators! {
     Add,
     AveragePool2d,
+    BatchToSpace,
+    BroadcastTo,
+    Concatenation,
     Conv2d,
+    DepthToSpace,
     DepthwiseConv2d,
     Dequantize,
     FullyConnected,
+    Gather,
     Logistic,
     MaxPool2d,
     Mean,
+    MirrorPad,
+    Pack,
     Pad,
     Quantize,
     Relu,
     Reshape,
+    Reverse,
+    Slice,
     Softmax,
+    SpaceToBatch,
+    SpaceToDepth,
+    Split,
+    Tile,
+    Transpose,
+    Unpack,
 }
 
 /// Element types by name, for attributes in files.

@@ -79,6 +79,18 @@ pub(super) fn shared(x: &Tensor, y: &Tensor) -> Result<Quantization, OpError> {
     Err(OpError::from(message).help("a `quantize` between the two changes the scale"))
 }
 
+/// Checks that integers mean the same in `x` and `y`: the operator only moves them.
+///
+/// # Errors
+///
+/// When their scales or zero points differ.
+pub(super) fn unchanged(x: &Tensor, y: &Tensor) -> Result<(), OpError> {
+    if x.ty.quantization == y.ty.quantization {
+        return Ok(());
+    }
+    shared(x, y).map(|_| ())
+}
+
 /// Refuses a result whose scale and zero point are not the ones that the arithmetic gives.
 ///
 /// # Errors

@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Operands, Operator, one, quantized};
+use super::{Operands, Operator, View, one, quantized};
 use crate::error::OpError;
 use crate::graph::{Shape, TensorType};
 use crate::program::NodeLowering;
@@ -33,11 +33,13 @@ impl Operator for Reshape {
         one(x.ty.dtype, self.shape.clone())
     }
 
+    fn view(&self, _: usize, _: &Operands<'_>) -> Option<View> {
+        Some(View { operand: 0, first: 0 })
+    }
+
     fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
-        let (x, y) = (node.input(0)?, node.output(0));
-        if x.ty.quantization != y.ty.quantization {
-            quantized::shared(x, y)?;
-        }
-        node.alias(0, 0)
+        quantized::unchanged(node.input(0)?, node.output(0))?;
+        node.view(0)?;
+        Ok(())
     }
 }

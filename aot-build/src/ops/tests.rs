@@ -171,7 +171,11 @@ fn refusals_of_other_operators() {
     for (op, y, expect) in [
         (Op::from(AveragePool2d { window, stride, padding, activation }), coarse([1; 4]), equal),
         (MaxPool2d { window, stride, padding, activation }.into(), coarse([1; 4]), equal),
-        (Pad { padding: vec![[0, 0], [0, 0], [1, 0], [0, 0]] }.into(), coarse([1, 2, 3, 1]), equal),
+        (
+            Pad { padding: vec![[0, 0], [0, 0], [1, 0], [0, 0]], value: None }.into(),
+            coarse([1, 2, 3, 1]),
+            equal,
+        ),
         (Reshape { shape: Shape::new([4, 1, 1, 1]).unwrap() }.into(), coarse([4, 1, 1, 1]), equal),
         (Softmax::default().into(), coarse([1, 2, 2, 1]), fixed),
         (Logistic {}.into(), coarse([1, 2, 2, 1]), fixed),
@@ -214,5 +218,99 @@ fn the_configuration_says_how_often_to_round() {
         let compiled = compile(sketch.finish(&[y]), &config).unwrap();
         let result = Evaluator::new(&compiled).run(&[&[(-79_i8).cast_unsigned()]]).unwrap();
         assert_eq!(result, [[i8::cast_unsigned(expect)]], "{rounding:?}");
+    }
+}
+
+/// Lowers an operator on one activation.
+fn moved(op: impl Into<Op>, x: TensorType, y: TensorType) -> Program {
+    lowered(op, &[x], y).unwrap()
+}
+
+#[test]
+fn views_take_no_step() {
+    let f = f32_type::<3>;
+    let slice = |begin: [usize; 3], size: [usize; 3]| Slice {
+        begin: begin.into(),
+        size: size.into(),
+        stride: vec![],
+        shape: None,
+    };
+    let transpose = |permutation: [usize; 3]| Transpose { permutation: permutation.into() };
+    for (name, op, x, y, steps) in [
+        ("rows", Op::from(slice([1, 0, 0], [2, 3, 4])), f([4, 3, 4]), f([2, 3, 4]), 0),
+        ("a part of a row", slice([2, 1, 1], [1, 1, 2]).into(), f([4, 3, 4]), f([1, 1, 2]), 0),
+        ("columns", slice([0, 0, 1], [4, 3, 2]).into(), f([4, 3, 4]), f([4, 3, 2]), 1),
+        ("an axis of 1 moves", transpose([1, 0, 2]).into(), f([1, 3, 4]), f([3, 1, 4]), 0),
+        ("axes change places", transpose([0, 2, 1]).into(), f([1, 3, 4]), f([1, 4, 3]), 1),
+        ("one operand", Concatenation { axis: 1 }.into(), f([2, 3, 4]), f([2, 3, 4]), 0),
+        (
+            "nothing is added",
+            Pad { padding: vec![[0, 0]; 3], value: None }.into(),
+            f([1, 2, 3]),
+            f([1, 2, 3]),
+            0,
+        ),
+    ] {
+        // The output is a copy of the view, since that is an input.
+        let program = moved(op, x, y);
+        let kernels: Vec<_> = program.steps.iter().map(|step| step.kernel.name()).collect();
+        let expect: &[&str] = if steps == 0 { &["copy_i8"] } else { &["strided_copy_i8"] };
+        assert_eq!((kernels.as_slice(), program.aliases.len()), (expect, 1 - steps), "{name}");
+    }
+}
+
+#[test]
+fn elements_that_no_integer_type_has() {
+    let pad = |value| Pad { padding: vec![[1, 0]], value: Some(value) };
+    for (value, dtype) in [(128.0, DType::I8), (0.5, DType::I32), (-1.0, DType::U8), (f64::NAN, DType::I64)] {
+        let x = TensorType { dtype, ..f32_type([1]) };
+        let x = Tensor { name: "x".into(), ty: x, data: None };
+        let error = Op::from(pad(value)).infer(&[Some(&x)]).unwrap_err();
+        assert_eq!(error.message, format!("the value {value} is no {}", dtype.name()));
+    }
+}
+
+/// Added elements of more than one byte: f32, bytes that are equal, and others.
+#[test]
+fn padding_of_every_type() {
+    for (dtype, value, expect) in [
+        (DType::F32, 1.5, 1.5_f32.to_le_bytes().to_vec()),
+        (DType::I16, -1.0, vec![255; 2]),
+        (DType::I16, 258.0, vec![2, 1]),
+        (DType::I64, -2.0, (-2_i64).to_le_bytes().to_vec()),
+    ] {
+        let ty = |extent| TensorType { dtype, ..f32_type([1, extent]) };
+        let mut sketch = Sketch::new();
+        let x = sketch.input("x", ty(1));
+        let op = Pad { padding: vec![[0, 0], [1, 2]], value: Some(value) };
+        let y = sketch.typed("y", op, &[x], ty(4));
+        let compiled = compile(sketch.finish(&[y]), &Config::default()).unwrap();
+        let x = vec![7; dtype.size()];
+        let results = Evaluator::new(&compiled).run(&[&x]).unwrap();
+        assert_eq!(results, [[expect.clone(), x, expect.clone(), expect].concat()]);
+    }
+}
+
+/// Indices that are not known when the model is compiled, and constant ones in no order.
+#[test]
+fn gather_by_any_indices() {
+    let x = [[1_u8, 2], [3, 4], [5, 6], [7, 8], [9, 10]];
+    let indices = [3, 0, 4, 4, 1, 2, 0, 4, 3];
+    let i32s = |shape| TensorType { dtype: DType::I32, ..f32_type([shape]) };
+    let rows = |rows| TensorType { dtype: DType::U8, ..f32_type([rows, 2]) };
+    for constant in [false, true] {
+        let mut sketch = Sketch::new();
+        let operand = sketch.input("x", rows(5));
+        let by = match constant {
+            false => sketch.input("by", i32s(9)),
+            true => sketch.constant("by", i32s(9), Data::from_i32s(&indices)),
+        };
+        let y = sketch.typed("y", Gather { axis: 0 }, &[operand, by], rows(9));
+        let compiled = compile(sketch.finish(&[y]), &Config::default()).unwrap();
+        assert_eq!(compiled.program.steps.len(), 1);
+        let (x, by) = (x.concat(), indices.map(i32::to_le_bytes).concat());
+        let inputs: &[&[u8]] = if constant { &[&x] } else { &[&x, &by] };
+        let expect: Vec<u8> = indices.iter().flat_map(|&i| [2 * i as u8 + 1, 2 * i as u8 + 2]).collect();
+        assert_eq!(Evaluator::new(&compiled).run(inputs).unwrap(), [expect]);
     }
 }

@@ -21,6 +21,23 @@ pub enum Padding2d {
     Explicit([usize; 4]),
 }
 
+impl Padding2d {
+    /// With `more` cells: top, bottom, left, right. `None` where the number of cells is
+    /// not stated, or too large.
+    pub(crate) fn grown(self, more: [usize; 4]) -> Option<Self> {
+        let own = match self {
+            Self::Valid => [0; 4],
+            Self::Explicit(own) => own,
+            Self::Same => return None,
+        };
+        let mut sum = own;
+        for (sum, more) in sum.iter_mut().zip(more) {
+            *sum = sum.checked_add(more)?;
+        }
+        Some(Self::Explicit(sum))
+    }
+}
+
 /// Where a window stands for each result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Placement2d {

@@ -91,17 +91,32 @@ fn cells(op: &Op) -> u64 {
         Op::AveragePool2d(op) => op.window,
         Op::MaxPool2d(op) => op.window,
         Op::Add(_)
+        | Op::BatchToSpace(_)
+        | Op::BroadcastTo(_)
+        | Op::Concatenation(_)
         | Op::Conv2d(_)
+        | Op::DepthToSpace(_)
         | Op::DepthwiseConv2d(_)
         | Op::Dequantize(_)
         | Op::FullyConnected(_)
+        | Op::Gather(_)
         | Op::Logistic(_)
         | Op::Mean(_)
+        | Op::MirrorPad(_)
+        | Op::Pack(_)
         | Op::Pad(_)
         | Op::Quantize(_)
         | Op::Relu(_)
         | Op::Reshape(_)
-        | Op::Softmax(_) => [1; 2],
+        | Op::Reverse(_)
+        | Op::Slice(_)
+        | Op::Softmax(_)
+        | Op::SpaceToBatch(_)
+        | Op::SpaceToDepth(_)
+        | Op::Split(_)
+        | Op::Tile(_)
+        | Op::Transpose(_)
+        | Op::Unpack(_) => [1; 2],
     };
     (window[0] as u64).saturating_mul(window[1] as u64)
 }
@@ -142,7 +157,7 @@ mod tests {
         for (border, folded) in [(1000, true), (2000, false)] {
             let mut sketch = Sketch::new();
             let c = sketch.constant("c", f32_type([1]), Data::from_f32s(&[1.0]));
-            let y = sketch.node("y", Pad { padding: vec![[border, 0]] }, &[c]);
+            let y = sketch.node("y", Pad { padding: vec![[border, 0]], value: None }, &[c]);
             let mut graph = sketch.finish(&[y]);
             assert_eq!(fold_constants(&mut graph, &Config::default(), &mut Budget::default()), folded);
         }
@@ -152,7 +167,7 @@ mod tests {
     fn what_cannot_be_lowered_is_left() {
         let mut sketch = Sketch::new();
         let c = sketch.constant("c", i8_type([1], 0.5, 0), Data::from_i8s(&[1]));
-        let y = sketch.typed("y", Pad { padding: vec![[1, 0]] }, &[c], i8_type([2], 0.25, 0));
+        let y = sketch.typed("y", Pad { padding: vec![[1, 0]], value: None }, &[c], i8_type([2], 0.25, 0));
         let mut graph = sketch.finish(&[y]);
         assert!(!fold_constants(&mut graph, &Config::default(), &mut Budget::default()));
     }

@@ -58,13 +58,28 @@ fn activation_mut(op: &mut Op) -> Option<&mut Activation> {
         Op::FullyConnected(op) => Some(&mut op.activation),
         Op::MaxPool2d(op) => Some(&mut op.activation),
         Op::Relu(op) => Some(&mut op.activation),
-        Op::Dequantize(_)
+        Op::BatchToSpace(_)
+        | Op::BroadcastTo(_)
+        | Op::Concatenation(_)
+        | Op::DepthToSpace(_)
+        | Op::Dequantize(_)
+        | Op::Gather(_)
         | Op::Logistic(_)
         | Op::Mean(_)
+        | Op::MirrorPad(_)
+        | Op::Pack(_)
         | Op::Pad(_)
         | Op::Quantize(_)
         | Op::Reshape(_)
-        | Op::Softmax(_) => None,
+        | Op::Reverse(_)
+        | Op::Slice(_)
+        | Op::Softmax(_)
+        | Op::SpaceToBatch(_)
+        | Op::SpaceToDepth(_)
+        | Op::Split(_)
+        | Op::Tile(_)
+        | Op::Transpose(_)
+        | Op::Unpack(_) => None,
     }
 }
 

@@ -2,7 +2,9 @@
 //!
 //! Names, types and quantization of inputs and outputs stay as they are.
 
+mod equal_scales;
 mod fold_constants;
+mod fold_pad;
 mod fuse_activation;
 mod merge_reshape;
 mod remove_dead;
@@ -13,15 +15,17 @@ use crate::graph::Graph;
 /// Runs all passes, again and again until none finds anything to do.
 pub fn run(graph: &mut Graph, config: &Config) {
     let mut budget = fold_constants::Budget::default();
+    equal_scales::equal_scales(graph);
     // Every change takes a node, a tensor or an operand's detour away: there is an end.
     loop {
         let changed = [
             merge_reshape::merge_reshape(graph),
+            fold_pad::fold_pad(graph),
             fuse_activation::fuse_activation(graph),
             fold_constants::fold_constants(graph, config, &mut budget),
             remove_dead::remove_dead(graph),
         ];
-        if changed == [false; 4] {
+        if changed == [false; 5] {
             return;
         }
     }

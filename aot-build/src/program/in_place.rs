@@ -8,6 +8,7 @@
 //! the order of steps: all others that use it come before, because its own operands
 //! depend on them.
 
+use aot_rt::Access;
 use aot_rt::kernels::{Kernel, Kind};
 
 use super::dependencies::Dependencies;
@@ -66,7 +67,8 @@ impl Program {
             && storage_fits
             && !self.outputs.iter().any(|port| port.view.buffer == x.buffer)
             && !(y_storage != Storage::Workspace
-                && self.inputs.iter().any(|port| port.view.buffer == x.buffer))
+                && (self.inputs.iter().any(|port| port.view.buffer == x.buffer)
+                    || self.works_within(x.buffer)))
             && self.writes_first(step, y.buffer)
             && self.reads_once(step, x.buffer)
             && dependencies.are_before(step, self.users(x.buffer))
@@ -82,6 +84,16 @@ impl Program {
             view.buffer = to.buffer;
         }
         self.aliases.push(Alias { name, view: to });
+    }
+
+    /// Whether a step reads one part of the buffer and writes another, which it cannot
+    /// where the buffer is the caller's array.
+    fn works_within(&self, buffer: BufferId) -> bool {
+        self.steps.iter().any(|step| {
+            let parts = || step.buffers().filter(|(view, _)| view.buffer == buffer);
+            let mut written = parts().filter(|(_, access)| *access == Access::Write);
+            written.any(|(y, _)| parts().any(|(x, _)| x != y))
+        })
     }
 
     /// Whether no step before `step` uses the buffer.

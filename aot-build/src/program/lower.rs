@@ -3,10 +3,12 @@
 use aot_rt::DType;
 use aot_rt::kernels::{CopyI8, Kernel};
 
+use super::parts::{Part, parts};
 use super::{Alias, Buffer, BufferId, Operand, Port, Program, Step, Storage, View};
 use crate::config::{Config, InputPlacement, Placement, Rounding};
 use crate::error::{Location, OpError, Problem};
 use crate::graph::{Graph, Node, Tensor, TensorId};
+use crate::ops;
 
 /// Lowers all nodes of `graph`.
 ///
@@ -18,6 +20,7 @@ pub fn lower(graph: &Graph, config: &Config) -> Result<Program, Vec<Problem>> {
         graph,
         config,
         program: Program { name: graph.name.clone(), ..Program::default() },
+        parts: parts(graph, config),
         places: vec![None; graph.tensors.len()],
     };
     for (i, &id) in graph.inputs.iter().enumerate() {
@@ -56,7 +59,10 @@ struct Lowering<'g> {
     graph: &'g Graph,
     config: &'g Config,
     program: Program,
-    /// Where each tensor is that has been computed, and each constant that has been read.
+    /// Which tensors are made inside others.
+    parts: Vec<Option<Part>>,
+    /// Where each tensor is that has been computed, each constant that has been read, and
+    /// each tensor that parts have been made of.
     places: Vec<Option<Operand>>,
 }
 
@@ -85,22 +91,21 @@ impl Lowering<'_> {
         }
     }
 
-    /// Gives every output a place of its own: one that is an input, a constant, a
-    /// view of another output, or not in the caller's buffer as it should, is copied.
+    /// Copies every output that is an input, a constant, or not in the caller's buffer as
+    /// it should. Outputs in the workspace may share memory: they are only read.
     fn outputs(&mut self) {
-        let mut taken: Vec<BufferId> = self.program.inputs.iter().map(|port| port.view.buffer).collect();
+        let inputs: Vec<BufferId> = self.program.inputs.iter().map(|port| port.view.buffer).collect();
         for (i, &id) in self.graph.outputs.iter().enumerate() {
             let storage = self.output_storage(i);
             let view = match self.places[id.0] {
                 Some(Operand::Buffer(view))
                     if self.program.buffer(view.buffer).storage == storage
-                        && !taken.contains(&view.buffer) =>
+                        && !inputs.contains(&view.buffer) =>
                 {
                     view
                 }
                 _ => self.copy(id, storage),
             };
-            taken.push(view.buffer);
             self.port(id, view, |program| &mut program.outputs);
         }
     }
@@ -129,11 +134,28 @@ impl Lowering<'_> {
     }
 
     fn write(&mut self, id: TensorId) -> Operand {
-        let output = self.graph.outputs.iter().position(|output| *output == id);
-        let storage = output.map_or(Storage::Workspace, |i| self.output_storage(i));
-        let place = Operand::Buffer(self.buffer(self.graph.tensor(id), storage));
+        if let Some(place) = self.places[id.0] {
+            return place;
+        }
+        let tensor = self.graph.tensor(id);
+        let place = if let Some(Part { whole, first }) = self.parts[id.0] {
+            let place = self.write(whole).part(first, tensor.ty.shape.elements());
+            self.note_alias(id, place);
+            place
+        } else {
+            let output = self.graph.outputs.iter().position(|output| *output == id);
+            let storage = output.map_or(Storage::Workspace, |i| self.output_storage(i));
+            Operand::Buffer(self.buffer(tensor, storage))
+        };
         self.places[id.0] = Some(place);
         place
+    }
+
+    /// Notes for reports that a tensor has its elements in another's buffer.
+    fn note_alias(&mut self, id: TensorId, place: Operand) {
+        if let Operand::Buffer(view) = place {
+            self.program.aliases.push(Alias { name: self.graph.tensor(id).name.clone(), view });
+        }
     }
 }
 
@@ -157,6 +179,18 @@ impl<'g> NodeLowering<'_, 'g> {
     #[must_use]
     pub fn optional(&self, i: usize) -> Option<&'g Tensor> {
         self.node.inputs.get(i).copied().flatten().map(|id| self.lowering.graph.tensor(id))
+    }
+
+    /// Number of operands.
+    #[must_use]
+    pub const fn inputs(&self) -> usize {
+        self.node.inputs.len()
+    }
+
+    /// Number of results.
+    #[must_use]
+    pub const fn outputs(&self) -> usize {
+        self.node.outputs.len()
     }
 
     /// Result `i`.
@@ -198,21 +232,26 @@ impl<'g> NodeLowering<'_, 'g> {
         steps.push(Step { name, node: self.node.name.clone(), description, kernel, operands, macs });
     }
 
-    /// Makes result `i` the same elements as operand `j`, without a step.
+    /// Makes result `i` a view of an operand, without a step, where the operator says that
+    /// it is one; gives whether it does.
     ///
     /// # Errors
     ///
-    /// When the operand is left out, or has another number of elements.
-    pub fn alias(&mut self, i: usize, j: usize) -> Result<(), OpError> {
-        let (x, y) = (self.input(j)?, self.output(i));
-        if (x.ty.dtype, x.ty.shape.elements()) != (y.ty.dtype, y.ty.shape.elements()) {
+    /// When the operand is left out, or another type than the result.
+    pub fn view(&mut self, i: usize) -> Result<bool, OpError> {
+        let operands = self.lowering.graph.operands(self.node);
+        let Some(ops::View { operand, first }) = self.node.op.view(i, &operands) else { return Ok(false) };
+        let (x, y) = (self.input(operand)?, self.output(i));
+        let len = y.ty.shape.elements();
+        if x.ty.dtype != y.ty.dtype || first + len > x.ty.shape.elements() {
             return Err(format!("{} cannot be a view of {}", y.ty, x.ty).into());
         }
-        let place = self.read(j)?;
-        self.lowering.places[self.node.outputs[i].0] = Some(place);
-        if let Operand::Buffer(view) = place {
-            self.lowering.program.aliases.push(Alias { name: y.name.clone(), view });
+        let (id, place) = (self.node.outputs[i], self.read(operand)?.part(first, len));
+        // Where the operand has been made inside the result, the place is there already.
+        if self.lowering.places[id.0] != Some(place) {
+            self.lowering.places[id.0] = Some(place);
+            self.lowering.note_alias(id, place);
         }
-        Ok(())
+        Ok(true)
     }
 }

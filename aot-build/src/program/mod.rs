@@ -11,7 +11,10 @@ mod in_place;
 mod liveness;
 mod lower;
 mod overlap;
+mod parts;
 mod run;
+#[cfg(test)]
+mod tests;
 
 pub use constants::ConstantPool;
 pub(crate) use fuse_add::fuse_add;
@@ -104,6 +107,28 @@ pub enum Operand {
 }
 
 impl Operand {
+    /// Type of the elements.
+    #[must_use]
+    pub const fn dtype(self) -> DType {
+        match self {
+            Self::Buffer(view) => view.dtype,
+            Self::Constant(view) => view.dtype,
+        }
+    }
+
+    /// `len` of its elements, from `first` on.
+    #[must_use]
+    pub const fn part(self, first: usize, len: usize) -> Self {
+        match self {
+            Self::Buffer(view) => {
+                Self::Buffer(View { offset: view.offset + first * view.dtype.size(), len, ..view })
+            }
+            Self::Constant(view) => {
+                Self::Constant(ConstantView { offset: view.offset + first * view.dtype.size(), len, ..view })
+            }
+        }
+    }
+
     /// The same memory as bytes, for kernels that only move it.
     #[must_use]
     pub const fn as_bytes(self) -> Self {
@@ -202,6 +227,11 @@ impl Program {
     #[must_use]
     pub fn buffer(&self, id: BufferId) -> &Buffer {
         &self.buffers[id.0]
+    }
+
+    /// Whether a buffer is in the workspace, not the caller's.
+    pub(crate) fn in_workspace(&self, id: BufferId) -> bool {
+        self.buffer(id).storage == Storage::Workspace
     }
 
     /// Takes out the buffers that nothing uses.

@@ -10,8 +10,8 @@ use crate::schedule;
 /// larger cells keeps its tensors apart.
 pub(crate) const MOST_CELL_BYTES: usize = 1024;
 
-/// For every step or run that may overlap: the buffers of `x` and `y`, and the gap that `y`
-/// and `x` keep.
+/// For every step or run that may overlap in the workspace: the buffers of `x` and `y`, and
+/// the gap that `y` and `x` keep.
 pub(crate) fn gaps(program: &Program, lifetimes: &[Lifetime]) -> Vec<([BufferId; 2], Gap)> {
     let steps = program.steps.iter().enumerate().filter(|(i, _)| program.layer(*i).is_none());
     let steps = steps.filter_map(|(i, step)| gap(program, lifetimes, i, step));
@@ -34,6 +34,10 @@ fn possible_gap(program: &Program, step: &Step) -> Option<([BufferId; 2], Gap)> 
     };
     let (window, channels) = step.kernel.window()?;
     let is_whole = |view: &View| view.offset == 0 && view.bytes() == program.buffer(view.buffer).bytes;
+    // The caller's arrays lie apart from all others.
+    if ![x, y].into_iter().all(|view| program.in_workspace(view.buffer)) {
+        return None;
+    }
     if !is_whole(x) || !is_whole(y) || channels[1] * y.dtype.size() > MOST_CELL_BYTES {
         return None;
     }

@@ -71,7 +71,8 @@ impl Run {
                 let both = [overlap.operand, overlap.result];
                 !both.iter().all(|id| step.buffers().any(|(view, _)| uses(view, *id)))
             });
-            apart && operand.end <= steps.end && result.start >= steps.start
+            let planned = [overlap.operand, overlap.result].iter().all(|id| program.in_workspace(*id));
+            planned && apart && operand.end <= steps.end && result.start >= steps.start
         });
         overlaps.map(|overlap| {
             let above = program.buffer(overlap.operand).bytes as i64;

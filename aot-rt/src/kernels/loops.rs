@@ -15,7 +15,8 @@ pub(crate) struct Offsets<const LOOPS: usize, const N: usize> {
 }
 
 impl<const LOOPS: usize, const N: usize> Offsets<LOOPS, N> {
-    /// Loops from the outermost to the innermost.
+    /// Loops from the outermost to the innermost. A stride that leads backwards is given
+    /// as the `usize` that it wraps to.
     #[inline(always)]
     pub(crate) fn new(extents: [usize; LOOPS], strides: [[usize; N]; LOOPS]) -> Self {
         let left = extents.iter().product();
@@ -34,14 +35,14 @@ impl<const LOOPS: usize, const N: usize> Iterator for Offsets<LOOPS, N> {
         for ((index, &extent), strides) in loops.rev() {
             *index += 1;
             for (next, stride) in self.next.iter_mut().zip(strides) {
-                *next += stride;
+                *next = next.wrapping_add(*stride);
             }
             if *index < extent {
                 break;
             }
             *index = 0;
             for (next, stride) in self.next.iter_mut().zip(strides) {
-                *next = next.wrapping_sub(stride * extent);
+                *next = next.wrapping_sub(stride.wrapping_mul(extent));
             }
         }
         Some(current)
@@ -133,5 +134,7 @@ mod tests {
         }
         assert_eq!(offsets.next(), None);
         assert_eq!(Offsets::new([2, 0], [[1], [1]]).next(), None);
+        let backwards = Offsets::new([2, 2], [[10], [1_usize.wrapping_neg()]]);
+        assert!(backwards.map(|[offset]| offset.wrapping_add(1)).eq([1, 0, 11, 10]));
     }
 }

@@ -25,6 +25,7 @@ mod elements;
 mod elementwise;
 mod filters;
 mod fully_connected;
+mod gather;
 mod images;
 mod lookup;
 mod loops;
@@ -36,6 +37,7 @@ mod quantize;
 mod requantize;
 mod rows;
 mod softmax;
+mod strided_copy;
 mod sum_rows;
 mod window;
 
@@ -49,6 +51,7 @@ pub use elements::{Elements, InPlace};
 pub use elementwise::{ClampF32, CopyI8, LogisticF32, clamp_f32, copy_i8, logistic_f32};
 pub use filters::packed_filters;
 pub use fully_connected::{FullyConnectedF32, FullyConnectedI8, fully_connected_f32, fully_connected_i8};
+pub use gather::{GatherI8, gather_i8};
 pub use images::{Apart, Images, Overlapping, Row};
 pub use lookup::{LookupI8, logistic_table, lookup_i8, rescale_table, tanh_table};
 pub use mean::{MeanF32, MeanI8, Reduction, mean_f32, mean_i8};
@@ -61,6 +64,7 @@ pub use pool2d::{
 pub use quantize::{DequantizeI8F32, QuantizeF32I8, dequantize_i8_f32, quantize_f32_i8};
 pub use rows::{RowLayer, RowOrigin, RowSource, Rows, next as next_row, ring_row, ring_row_mut};
 pub use softmax::{SoftmaxF32, SoftmaxI8, softmax_f32, softmax_i8};
+pub use strided_copy::{StridedCopyI8, strided_copy_i8};
 pub use sum_rows::{
     AverageF32, AverageI8, MeanOfSumsI8, SumRowsF32, SumRowsI8, average_f32, average_i8, mean_of_sums_i8,
     sum_rows_f32, sum_rows_i8,
@@ -303,6 +307,7 @@ kernels! {
     plain FullyConnectedI8 => fully_connected_i8(
         x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
     );
+    plain GatherI8 => gather_i8(x: i8, y: i8, indices: i32);
     elementwise LogisticF32 => logistic_f32(x: f32, y: f32);
     elementwise LookupI8 => lookup_i8(x: i8, y: i8, table: i8);
     window MaxPool2dF32 => max_pool2d_f32(x: f32, y: f32);
@@ -315,6 +320,7 @@ kernels! {
     plain QuantizeF32I8 => quantize_f32_i8(x: f32, y: i8);
     elementwise SoftmaxF32 => softmax_f32(x: f32, y: f32);
     elementwise SoftmaxI8 => softmax_i8(x: i8, y: i8);
+    plain StridedCopyI8 => strided_copy_i8(x: i8, y: i8);
     reducing SumRowsF32 => sum_rows_f32(x: f32, y: f32);
     reducing SumRowsI8 => sum_rows_i8(x: i8, y: i32);
 }

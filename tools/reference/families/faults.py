@@ -5,6 +5,8 @@ that is known to be right. The numbers (L1, L5a ...) are those of the team's lis
 of known faults.
 """
 
+from dataclasses import replace
+
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
@@ -37,6 +39,7 @@ def all_cases():
         y_quantization=Quantization.tensor(0.11484327912330627, -126),
         known=[-119],
     )
+    yield space_to_batch_of_zero_points()
     yield average_pool_of_a_batch()
     yield fully_connected(
         "l14_weight_zero_point",
@@ -65,6 +68,22 @@ def relu6_with_unequal_scales():
         x.shape,
     )
     return relu6_by_rule(case, before, after)
+
+
+def space_to_batch_of_zero_points():
+    quantization = Quantization.tensor(0.1, -10)
+    x = np.arange(1, 9, dtype=np.int8).reshape(1, 1, 8, 1)
+    block, paddings = np.array([1, 2], np.int32), np.array([[0, 0], [2, 2]], np.int32)
+    constants = [
+        Tensor("block", block.shape, np.int32, None, block),
+        Tensor("paddings", paddings.shape, np.int32, None, paddings),
+    ]
+    op = Op("SPACE_TO_BATCH_ND", schema.SpaceToBatchNDOptionsT())
+    what = "padding is the zero point, not 0"
+    known = [-10, 1, 3, 5, 7, -10, -10, 2, 4, 6, 8, -10]
+    name = "l2_space_to_batch_padding"
+    case = single(name, what, op, x, quantization, constants, quantization, (2, 1, 6, 1), known=known)
+    return replace(case, engine="litert")
 
 
 def average_pool_of_a_batch():

@@ -55,7 +55,7 @@ macro_rules! scalars {
     )*};
 }
 
-scalars!(u8, i8, u16, i32, u32, i64, u64, f32);
+scalars!(u8, i8, u16, i16, i32, u32, i64, u64, f32);
 
 /// The bytes of a file, and how many more may be read.
 #[derive(Debug)]

@@ -5,6 +5,7 @@
 //! builder computes every shape again.
 
 mod flatbuffer;
+mod movement;
 mod names;
 mod node;
 mod operators;
@@ -23,7 +24,7 @@ use crate::graph::{
 };
 use flatbuffer::File;
 use node::Node;
-use operators::Known;
+use operators::{InGraph, Known};
 use schema::{Model, Operator, Tensor};
 use structure::{Checked, counted, listed, location};
 
@@ -125,11 +126,17 @@ impl<'m> Importer<'m> {
             let expected = if least == most { least.to_string() } else { format!("{least} to {most}") };
             return Err(format!("{found} operands, expected {expected}").into());
         }
-        if operator.outputs.len() != 1 {
-            return Err(format!("{} results, expected 1", operator.outputs.len()).into());
+        let results = operator.outputs.len();
+        if results == 0 || results > known.results {
+            let expected = if known.results == 1 { "1".into() } else { format!("1 to {}", known.results) };
+            return Err(format!("{results} results, expected {expected}").into());
         }
-        let in_graph = known.types.first().map_or(0, |row| row.len() - 1);
-        let operands = operator.inputs.get(..in_graph).unwrap_or(&operator.inputs);
+        let in_graph = match known.in_graph {
+            InGraph::First => 0..known.types.first().map_or(0, |row| row.len() - 1),
+            InGraph::All => 0..found,
+            InGraph::Only(operand) => operand..operand + 1,
+        };
+        let operands = operator.inputs.get(in_graph).unwrap_or(&operator.inputs);
         if let Some(i) = operands.iter().position(|index| *index == -1).filter(|i| *i < least) {
             return Err(format!("operand {i} is left out").into());
         }
@@ -148,17 +155,22 @@ impl<'m> Importer<'m> {
         known: &'static Known,
         inputs: Vec<Option<TensorId>>,
     ) -> Result<(), OpError> {
-        let output =
-            operator.outputs.first().and_then(|index| usize::try_from(*index).ok()).unwrap_or_default();
-        let Some(result) = self.ty(output) else { return Ok(()) };
+        let outputs: Vec<_> =
+            operator.outputs.iter().map(|index| usize::try_from(*index).unwrap_or_default()).collect();
+        // All are looked at, so that all problems are found.
+        let types: Vec<_> = outputs.iter().map(|output| self.ty(*output)).collect();
+        let Some(types) = types.into_iter().collect::<Option<Vec<_>>>() else { return Ok(()) };
+        let Some(result) = types.first() else { return Ok(()) };
         let operands: Vec<_> =
             inputs.iter().map(|id| id.map(|id| self.graph.tensor(id).ty.clone())).collect();
-        check_types(known, &operands, result.dtype)?;
-        let node = Node { model: self.model, operator, operands, result: &result };
-        let op = (known.map)(&node)?;
-        let name = self.name(output);
-        let outputs = vec![OutputDeclaration { name: name.clone(), ty: Some(result) }];
-        for id in self.graph.node(NodeDeclaration { name, index, op, inputs, outputs }) {
+        types.iter().try_for_each(|result| check_types(known, &operands, result.dtype))?;
+        let op = (known.map)(&Node { model: self.model, operator, operands, result })?;
+        let names: Vec<_> = outputs.iter().map(|output| self.name(*output)).collect();
+        let name = names.first().cloned().unwrap_or_default();
+        let declarations = names.into_iter().zip(types);
+        let declarations = declarations.map(|(name, ty)| OutputDeclaration { name, ty: Some(ty) }).collect();
+        let ids = self.graph.node(NodeDeclaration { name, index, op, inputs, outputs: declarations });
+        for (output, id) in outputs.into_iter().zip(ids) {
             self.set(output, id.map_or(Value::Refused, Value::Ready));
         }
         Ok(())
@@ -268,6 +280,7 @@ fn dtype(code: i8) -> Option<DType> {
     match code {
         names::FLOAT32 => Some(DType::F32),
         names::INT8 => Some(DType::I8),
+        names::INT16 => Some(DType::I16),
         names::INT32 => Some(DType::I32),
         names::INT64 => Some(DType::I64),
         _ => None,
@@ -335,10 +348,11 @@ fn closed(tensor: &Tensor<'_>) -> Result<(), OpError> {
 /// Checks that the types are among those that the operator takes.
 fn check_types(known: &Known, operands: &[Option<TensorType>], result: DType) -> Result<(), OpError> {
     let fits = |row: &&[DType]| {
-        let fits = |(operand, dtype): (&Option<TensorType>, &DType)| {
-            operand.as_ref().is_none_or(|ty| ty.dtype == *dtype)
+        let fits = |(i, operand): (usize, &Option<TensorType>)| {
+            let expected = if known.in_graph == InGraph::First { row.get(i) } else { row.first() };
+            operand.as_ref().is_none_or(|ty| Some(&ty.dtype) == expected)
         };
-        operands.iter().zip(*row).all(fits) && row.last() == Some(&result)
+        operands.iter().enumerate().all(fits) && row.last() == Some(&result)
     };
     if known.types.iter().any(fits) {
         return Ok(());

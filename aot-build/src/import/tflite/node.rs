@@ -14,7 +14,7 @@ pub(super) struct Node<'m> {
     pub(super) operator: &'m Operator<'m>,
     /// Types of the operands that the graph has, `None` where one is left out.
     pub(super) operands: Vec<Option<TensorType>>,
-    /// Type of the result as the file declares it.
+    /// Type of the first result as the file declares it.
     pub(super) result: &'m TensorType,
 }
 
@@ -26,10 +26,21 @@ pub(super) struct Kind {
     pub(super) fields: usize,
 }
 
+pub(super) const fn kind(code: u8, name: &'static str, fields: usize) -> Kind {
+    Kind { code, name, fields }
+}
+
 /// The options of an operator; all defaults where the file has none.
 #[derive(Debug)]
 pub(super) struct Options<'m> {
     table: Option<Table<'m>>,
+}
+
+/// A constant operand.
+struct Constant<'m> {
+    ty: i8,
+    rank: usize,
+    bytes: &'m [u8],
 }
 
 /// The elements of a constant operand.
@@ -79,17 +90,43 @@ impl<'m> Node<'m> {
     /// The elements of a constant operand that the importer itself needs, such as a
     /// shape; `None` where it is left out.
     pub(super) fn integers(&self, operand: usize) -> Result<Option<Integers>, OpError> {
+        let Some(Constant { ty, rank, bytes }) = self.constant(operand, &[names::INT32, names::INT64])?
+        else {
+            return Ok(None);
+        };
+        let read = |bytes| i64::read(bytes).or_else(|| i32::read(bytes).map(i64::from));
+        let values = bytes.chunks_exact(size(ty)).filter_map(read).collect();
+        Ok(Some(Integers { values, rank }))
+    }
+
+    /// The only element of a constant operand; `None` where it is left out.
+    pub(super) fn number(&self, operand: usize) -> Result<Option<f64>, OpError> {
+        const TYPES: [i8; 5] = [names::FLOAT32, names::INT8, names::INT16, names::INT32, names::INT64];
+        let Some(Constant { ty, bytes, .. }) = self.constant(operand, &TYPES)? else { return Ok(None) };
+        let value = match ty {
+            names::FLOAT32 => f32::read(bytes).map(f64::from),
+            names::INT8 => i8::read(bytes).map(f64::from),
+            names::INT16 => i16::read(bytes).map(f64::from),
+            names::INT32 => i32::read(bytes).map(f64::from),
+            _ => i64::read(bytes).map(|value| value as f64),
+        };
+        value.map(Some).ok_or_else(|| format!("operand {operand} has not one element").into())
+    }
+
+    /// A constant operand of one of the types `expected`; `None` where it is left out.
+    fn constant(&self, operand: usize, expected: &[i8]) -> Result<Option<Constant<'m>>, OpError> {
         let index = self.operator.inputs.get(operand).and_then(|index| usize::try_from(*index).ok());
         let Some(index) = index else { return Ok(None) };
         let model = self.model;
         let refuse =
             |what: String| OpError::from(format!("operand {operand}, {}, {what}", model.describe(index)));
         let tensor = model.tensors.get(index).ok_or_else(|| refuse("does not exist".into()))?;
-        let size = match tensor.ty {
-            names::INT32 => 4,
-            names::INT64 => 8,
-            ty => return Err(refuse(format!("is {}, expected int32 or int64", names::type_name(ty)))),
-        };
+        let ty = tensor.ty;
+        if !expected.contains(&ty) {
+            let expected: Vec<_> = expected.iter().map(|ty| names::type_name(*ty)).collect();
+            return Err(refuse(format!("is {}, expected {}", names::type_name(ty), expected.join(" or "))));
+        }
+        let size = size(ty);
         let extents = tensor.shape.iter().map(|extent| usize::try_from(*extent).ok());
         let elements = extents.into_iter().try_fold(1_usize, |product, extent| product.checked_mul(extent?));
         let bytes = match model.buffer(tensor.buffer).map_err(|problem| refuse(problem.message))? {
@@ -107,9 +144,17 @@ impl<'m> Node<'m> {
             return Err(refuse(format!("has {elements} elements of {size} bytes, its data {found} bytes")));
         }
         model.file.charge(0, bytes.len())?;
-        let read = |bytes| i64::read(bytes).or_else(|| i32::read(bytes).map(i64::from));
-        let values = bytes.chunks_exact(size).filter_map(read).collect();
-        Ok(Some(Integers { values, rank: tensor.shape.len() }))
+        Ok(Some(Constant { ty, rank: tensor.shape.len(), bytes }))
+    }
+}
+
+/// Bytes of an element of the types that constant operands have.
+const fn size(ty: i8) -> usize {
+    match ty {
+        names::INT8 => 1,
+        names::INT16 => 2,
+        names::INT64 => 8,
+        _ => 4,
     }
 }
 

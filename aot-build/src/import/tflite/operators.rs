@@ -2,14 +2,14 @@
 
 use aot_rt::DType;
 
-use super::names;
-use super::node::{Kind, Node, Options};
+use super::node::{Node, Options, kind};
 use super::schema::OperatorCode;
+use super::{movement, names};
 use crate::error::OpError;
 use crate::graph::Shape;
 use crate::ops::{
     Activation, Add, AveragePool2d, Conv2d, DepthwiseConv2d, Dequantize, FullyConnected, Logistic, MaxPool2d,
-    Mean, Op, Pad, Padding2d, Quantize, Relu, Reshape, Softmax,
+    Mean, Op, Padding2d, Quantize, Relu, Reshape, Softmax,
 };
 
 /// An operator that is known.
@@ -20,10 +20,25 @@ pub(super) struct Known {
     pub(super) version: i32,
     /// Fewest and most operands.
     pub(super) operands: [usize; 2],
-    /// Types of operands and result that belong together. As many operands are
-    /// tensors of the graph; further ones are constants that become attributes.
+    /// Which operands are tensors of the graph.
+    pub(super) in_graph: InGraph,
+    /// Most results.
+    pub(super) results: usize,
+    /// Types of operands and result that belong together.
     pub(super) types: &'static [&'static [DType]],
     pub(super) map: fn(&Node<'_>) -> Result<Op, OpError>,
+}
+
+/// Which operands are tensors of the graph. The others are constants that become
+/// attributes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum InGraph {
+    /// The first ones: as many as a row of types has.
+    First,
+    /// All: their type is the first one of a row.
+    All,
+    /// This one.
+    Only(usize),
 }
 
 const F: DType = DType::F32;
@@ -34,26 +49,57 @@ const BINARY: &[&[DType]] = &[&[F, F, F], &[I, I, I]];
 const WITH_WEIGHTS: &[&[DType]] = &[&[F, F, F, F], &[I, I, DType::I32, I]];
 const TO_INTEGER: &[&[DType]] = &[&[F, I], &[I, I]];
 const TO_FLOAT: &[&[DType]] = &[&[I, F]];
+const MOVED: &[&[DType]] =
+    &[&[F, F], &[I, I], &[DType::I16, DType::I16], &[DType::I32, DType::I32], &[DType::I64, DType::I64]];
+const GATHERED: &[&[DType]] = &[
+    &[F, DType::I32, F],
+    &[I, DType::I32, I],
+    &[DType::I16, DType::I32, DType::I16],
+    &[DType::I32, DType::I32, DType::I32],
+    &[F, DType::I64, F],
+    &[I, DType::I64, I],
+];
+/// Most operands or results of an operator that takes any number.
+const MANY: usize = 1024;
 
 const OPERATORS: &[Known] = &[
     known("ADD", 5, [2, 2], BINARY, add),
     known("AVERAGE_POOL_2D", 3, [1, 1], UNARY, average_pool_2d),
+    known("BATCH_TO_SPACE_ND", 4, [3, 3], MOVED, movement::batch_to_space),
+    known("BROADCAST_TO", 4, [2, 2], MOVED, movement::broadcast_to),
+    known("CONCATENATION", 7, [1, MANY], MOVED, movement::concatenation).of_all(),
     known("CONV_2D", 8, [2, 3], WITH_WEIGHTS, conv_2d),
     known("DEPTHWISE_CONV_2D", 7, [2, 3], WITH_WEIGHTS, depthwise_conv_2d),
+    known("DEPTH_TO_SPACE", 1, [1, 1], MOVED, movement::depth_to_space),
     known("DEQUANTIZE", 6, [1, 1], TO_FLOAT, dequantize),
-    known("EXPAND_DIMS", 1, [2, 2], UNARY, expand_dims),
+    known("EXPAND_DIMS", 1, [2, 2], MOVED, expand_dims),
+    known("FILL", 5, [2, 2], MOVED, movement::fill).of_operand(1),
     known("FULLY_CONNECTED", 12, [2, 3], WITH_WEIGHTS, fully_connected),
+    known("GATHER", 8, [2, 2], GATHERED, movement::gather),
     known("LOGISTIC", 3, [1, 1], UNARY, |_| Ok(Logistic {}.into())),
     known("MAX_POOL_2D", 3, [1, 1], UNARY, max_pool_2d),
     known("MEAN", 3, [2, 2], UNARY, mean),
-    known("PAD", 4, [2, 2], UNARY, pad),
+    known("MIRROR_PAD", 3, [2, 2], MOVED, movement::mirror_pad),
+    known("PACK", 5, [1, MANY], MOVED, movement::pack).of_all(),
+    known("PAD", 6, [2, 2], MOVED, movement::pad),
+    known("PADV2", 6, [3, 3], MOVED, movement::pad_v2),
     known("QUANTIZE", 3, [1, 1], TO_INTEGER, quantize),
     known("RELU", 3, [1, 1], UNARY, |_| Ok(Relu { activation: Activation::Relu }.into())),
     known("RELU6", 3, [1, 1], UNARY, |_| Ok(Relu { activation: Activation::Relu6 }.into())),
     known("RELU_N1_TO_1", 1, [1, 1], UNARY, |_| Ok(Relu { activation: Activation::ReluN1To1 }.into())),
-    known("RESHAPE", 1, [1, 2], UNARY, reshape),
+    known("RESHAPE", 1, [1, 2], MOVED, reshape),
+    known("REVERSE_V2", 4, [2, 2], MOVED, movement::reverse),
+    known("SLICE", 8, [3, 3], MOVED, movement::slice),
     known("SOFTMAX", 3, [1, 1], UNARY, softmax),
-    known("SQUEEZE", 2, [1, 1], UNARY, squeeze),
+    known("SPACE_TO_BATCH_ND", 4, [3, 3], MOVED, movement::space_to_batch),
+    known("SPACE_TO_DEPTH", 2, [1, 1], MOVED, movement::space_to_depth),
+    known("SPLIT", 5, [2, 2], MOVED, movement::split).of_operand(1).with_results(),
+    known("SPLIT_V", 3, [3, 3], MOVED, movement::split_v).with_results(),
+    known("SQUEEZE", 2, [1, 1], MOVED, squeeze),
+    known("STRIDED_SLICE", 8, [4, 4], MOVED, movement::strided_slice),
+    known("TILE", 3, [2, 2], MOVED, movement::tile),
+    known("TRANSPOSE", 8, [2, 2], MOVED, movement::transpose),
+    known("UNPACK", 6, [1, 1], MOVED, movement::unpack).with_results(),
 ];
 
 const fn known(
@@ -63,7 +109,24 @@ const fn known(
     types: &'static [&'static [DType]],
     map: fn(&Node<'_>) -> Result<Op, OpError>,
 ) -> Known {
-    Known { name, version, operands, types, map }
+    Known { name, version, operands, in_graph: InGraph::First, results: 1, types, map }
+}
+
+impl Known {
+    /// All operands are tensors of the graph.
+    const fn of_all(self) -> Self {
+        Self { in_graph: InGraph::All, ..self }
+    }
+
+    /// Only this operand is a tensor of the graph.
+    const fn of_operand(self, operand: usize) -> Self {
+        Self { in_graph: InGraph::Only(operand), ..self }
+    }
+
+    /// There may be several results.
+    const fn with_results(self) -> Self {
+        Self { results: MANY, ..self }
+    }
 }
 
 /// The operator that a code stands for.
@@ -81,10 +144,6 @@ pub(super) fn find(code: &OperatorCode) -> Result<&'static Known, String> {
         Some(known) => Err(format!("{name} version {}, known are 1 to {}", code.version, known.version)),
         None => Err(name),
     }
-}
-
-const fn kind(code: u8, name: &'static str, fields: usize) -> Kind {
-    Kind { code, name, fields }
 }
 
 fn add(node: &Node<'_>) -> Result<Op, OpError> {
@@ -172,7 +231,7 @@ mod pool {
     pub(super) const FILTER_W: usize = 3;
     pub(super) const FILTER_H: usize = 4;
     pub(super) const ACTIVATION: usize = 5;
-    pub(super) const OPTIONS: super::Kind = super::kind(5, "Pool2DOptions", 6);
+    pub(super) const OPTIONS: super::super::node::Kind = super::kind(5, "Pool2DOptions", 6);
 }
 
 /// Window, stride, padding and activation of a pool.
@@ -222,23 +281,6 @@ fn mean(node: &Node<'_>) -> Result<Op, OpError> {
     let axes: std::collections::BTreeSet<_> =
         axes.values.iter().map(|axis| checked_axis(*axis, rank)).collect::<Result<_, _>>()?;
     Ok(Mean { axes: axes.into_iter().collect(), keep_dimensions: options.flag(KEEP_DIMS)? }.into())
-}
-
-fn pad(node: &Node<'_>) -> Result<Op, OpError> {
-    node.optional_options(kind(22, "PadOptions", 0))?;
-    let padding = node.integers(1)?.ok_or("the paddings are left out")?;
-    let rank = node.shape(0)?.len();
-    if padding.rank != 2 || padding.values.len() != 2 * rank {
-        let (found, shape) = (padding.values.len(), node.shape(0)?);
-        return Err(format!("{found} paddings, expected [{rank}, 2] for shape {shape}").into());
-    }
-    let cells = |value: &i64| {
-        let cells = i32::try_from(*value).ok().and_then(|value| usize::try_from(value).ok());
-        cells.ok_or_else(|| OpError::from(format!("padding is {value}, expected 0 to {}", i32::MAX)))
-    };
-    let padding =
-        padding.values.as_chunks().0.iter().map(|[before, after]| Ok([cells(before)?, cells(after)?]));
-    Ok(Pad { padding: padding.collect::<Result<_, OpError>>()? }.into())
 }
 
 fn reshape(node: &Node<'_>) -> Result<Op, OpError> {
@@ -309,7 +351,7 @@ fn expand_dims(node: &Node<'_>) -> Result<Op, OpError> {
 }
 
 /// An axis of `rank`; negative ones count from the end.
-fn checked_axis(value: i64, rank: usize) -> Result<usize, OpError> {
+pub(super) fn checked_axis(value: i64, rank: usize) -> Result<usize, OpError> {
     // A shape's rank is at most 8.
     let count = rank as i64;
     let axis = if value < 0 { value.saturating_add(count) } else { value };

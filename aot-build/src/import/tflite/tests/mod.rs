@@ -3,6 +3,7 @@
 mod damage;
 mod files;
 mod models;
+mod movement;
 mod operators;
 mod structure;
 mod tensors;

@@ -61,7 +61,7 @@ fn operators_are_mapped() {
         ("MAX_POOL_2D", pool(17), MaxPool2d { window, stride, padding, activation }.into()),
         ("MEAN, axes negative and twice", mean(&[-1, 0, 2], &[3]), mean_of(&[0, 2], false)),
         ("MEAN, kept", keep_axes, mean_of(&[1], true)),
-        ("PAD", pad(), Pad { padding: vec![[0, 1], [2, 1]] }.into()),
+        ("PAD", pad(), Pad { padding: vec![[0, 1], [2, 1]], value: None }.into()),
         ("QUANTIZE", convert(114, F32, I8), Quantize { dtype: DType::I8 }.into()),
         ("QUANTIZE, again", convert(114, I8, I8), Quantize { dtype: DType::I8 }.into()),
         ("RELU", unary(19, I8), relu(Activation::Relu)),
@@ -88,7 +88,7 @@ fn paddings_of_64_bits() {
     file.tensors[1].set(TYPE, I64);
     file.buffers[1]
         .set(0, [0_i64, 1, 2, 1].iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>());
-    assert_eq!(file.read().unwrap().nodes[0].op, Pad { padding: vec![[0, 1], [2, 1]] }.into());
+    assert_eq!(file.read().unwrap().nodes[0].op, Pad { padding: vec![[0, 1], [2, 1]], value: None }.into());
 }
 
 #[test]
