@@ -62,7 +62,7 @@ pub fn compile_file(path: &Path, config: &Config) -> Result<Model, Error> {
 fn count_operators(graph: &Graph) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for node in &graph.nodes {
-        *counts.entry(node.op.name().to_owned()).or_default() += 1;
+        *counts.entry(node.op.label().to_owned()).or_default() += 1;
     }
     counts
 }

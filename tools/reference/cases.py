@@ -164,6 +164,37 @@ def cases(name, what, op, operands, *, output=None, kinds=("f32", "i8"), seed=0,
     return made
 
 
+def exact(name, op, arrays, *, constants=None, engine="litert", what=None):
+    """The case OPERATOR_TYPE_NAME: `arrays` are the inputs, elements stand for themselves.
+
+    `constants`: arrays by their position among the operands. LiteRT says what shape
+    the result has.
+    """
+    constants = {position: np.asarray(array) for position, array in (constants or {}).items()}
+    arrays = [np.asarray(array) for array in arrays]
+    inputs, operands = list(arrays), []
+    for position in range(len(arrays) + len(constants)):
+        data = constants.get(position)
+        array = inputs.pop(0) if data is None else data
+        operands.append(Tensor(f"x{position}", array.shape, array.dtype, None, data))
+    y = run_litert_reference(build(op, operands, [Tensor("y", (1,), arrays[0].dtype)]), [arrays])[0][0]
+    kind = {"float32": "f32", "bool": "bool"}.get(arrays[0].dtype.name, arrays[0].dtype.name.replace("int", "i"))
+    shapes = " ".join(str(list(tensor.shape)) for tensor in operands)
+    return Case(
+        name=f"{op.name.lower()}_{kind}_{name}",
+        what=f"{op.name.lower()} {what or shapes}",
+        model=build(op, operands, [Tensor("y", y.shape, y.dtype)]),
+        inputs=[
+            meta_tensor(tensor.name, tensor.shape, np.dtype(tensor.dtype).name.upper())
+            for tensor in operands
+            if tensor.data is None
+        ],
+        outputs=[meta_tensor("y", y.shape, y.dtype.name.upper())],
+        sets=[arrays],
+        engine=engine,
+    )
+
+
 # The first version of each operator that takes int8.
 INT8_VERSIONS = {
     "ADD": 2,
@@ -176,9 +207,12 @@ INT8_VERSIONS = {
     "FULLY_CONNECTED": 4,
     "GATHER": 2,
     "LOGISTIC": 2,
+    "MAXIMUM": 2,
     "MAX_POOL_2D": 2,
     "MEAN": 2,
+    "MINIMUM": 2,
     "MIRROR_PAD": 2,
+    "MUL": 2,
     "PACK": 2,
     "PAD": 2,
     "PADV2": 2,
@@ -191,7 +225,9 @@ INT8_VERSIONS = {
     "SPACE_TO_DEPTH": 2,
     "SPLIT": 2,
     "SPLIT_V": 2,
+    "SQUARED_DIFFERENCE": 2,
     "STRIDED_SLICE": 2,
+    "SUB": 2,
     "TILE": 2,
     "TRANSPOSE": 2,
     "UNPACK": 2,

@@ -81,7 +81,7 @@ impl GraphBuilder {
     pub fn node(&mut self, declaration: NodeDeclaration) -> Vec<Option<TensorId>> {
         let NodeDeclaration { name, index, op, inputs, outputs } = declaration;
         let operands: Vec<_> = inputs.iter().map(|id| id.map(|id| self.graph.tensor(id))).collect();
-        let location = Location::Node { index, name: name.clone(), operator: op.name().into() };
+        let location = Location::Node { index, name: name.clone(), operator: op.label().into() };
         let types = op.infer(&operands).and_then(|inferred| {
             if inferred.len() == outputs.len() {
                 Ok(inferred)

@@ -6,7 +6,7 @@
 //! and brought to the result's scale (tflite numerics, section 3).
 
 use aot_rt::DType;
-use aot_rt::kernels::{AddF32, AddI8, Kernel, SumI8};
+use aot_rt::kernels::{AddI8, BinaryExact, BinaryF32, Kernel, SumI8};
 use serde::{Deserialize, Serialize};
 
 use super::{Activation, Operands, Operator, broadcast, no_kernel, one, quantized};
@@ -23,32 +23,49 @@ pub struct Add {
     pub activation: Activation,
 }
 
-/// Bits that the int8 kernel adds to both operands.
-const MORE_BITS: i32 = 20;
+/// What the int8 kernels do with two numbers of one scale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Combination {
+    /// They add or subtract them.
+    Sum,
+    /// They square their difference.
+    Square,
+}
 
-impl Add {
-    fn sum_i8(&self, node: &NodeLowering<'_, '_>) -> Result<SumI8, OpError> {
-        let (a, b) = (quantized::tensor_wide(node.input(0)?)?, quantized::tensor_wide(node.input(1)?)?);
-        let y = quantized::tensor_wide(node.output(0))?;
-        // Each operand is at most half of what fits, so that the sum fits.
-        let unit = 2.0 * f64::from(a.scale.max(b.scale));
-        let a_factor = quantized::multiplier(f64::from(a.scale) / unit)?;
-        let b_factor = quantized::multiplier(f64::from(b.scale) / unit)?;
-        let more = f64::from(1 << MORE_BITS);
-        let factor = quantized::multiplier(unit / (more * f64::from(y.scale)))?;
-        quantized::check_sum(1, 255 << MORE_BITS, factor.shift)?;
-        Ok(SumI8 {
-            a_zero_point: a.zero_point,
-            a_multiplier: a_factor.multiplier,
-            a_shift: a_factor.shift,
-            b_zero_point: b.zero_point,
-            b_multiplier: b_factor.multiplier,
-            b_shift: b_factor.shift,
-            output_multiplier: factor.multiplier,
-            output_shift: factor.shift,
-            output: self.activation.output_i8(y, node.single_rounding()),
-        })
-    }
+/// How the int8 kernels add, subtract, ….
+///
+/// # Errors
+///
+/// When scales are missing, or too far apart.
+pub(super) fn sum_i8(
+    node: &NodeLowering<'_, '_>,
+    activation: Activation,
+    combination: Combination,
+) -> Result<SumI8, OpError> {
+    let (a, b) = (quantized::tensor_wide(node.input(0)?)?, quantized::tensor_wide(node.input(1)?)?);
+    let y = quantized::tensor_wide(node.output(0))?;
+    // Each operand is at most half of what fits, so that the sum fits.
+    let unit = 2.0 * f64::from(a.scale.max(b.scale));
+    let a_factor = quantized::multiplier(f64::from(a.scale) / unit)?;
+    let b_factor = quantized::multiplier(f64::from(b.scale) / unit)?;
+    // The kernels add 20 or 7 bits to both operands.
+    let (unit, more, largest) = match combination {
+        Combination::Sum => (unit, 1 << 20, 255 << 20),
+        Combination::Square => (unit * unit, 1 << 14, (255 << 7) * (255 << 7)),
+    };
+    let factor = quantized::multiplier(unit / (f64::from(more) * f64::from(y.scale)))?;
+    quantized::check_sum(1, largest, factor.shift)?;
+    Ok(SumI8 {
+        a_zero_point: a.zero_point,
+        a_multiplier: a_factor.multiplier,
+        a_shift: a_factor.shift,
+        b_zero_point: b.zero_point,
+        b_multiplier: b_factor.multiplier,
+        b_shift: b_factor.shift,
+        output_multiplier: factor.multiplier,
+        output_shift: factor.shift,
+        output: activation.output_i8(y, node.single_rounding()),
+    })
 }
 
 impl Operator for Add {
@@ -65,17 +82,18 @@ impl Operator for Add {
         let broadcast = broadcast::loops(&a.ty.shape, &b.ty.shape)?;
         let kernel = match (a.ty.dtype, b.ty.dtype, y.ty.dtype) {
             (DType::F32, DType::F32, DType::F32) => {
-                Kernel::AddF32(AddF32 { broadcast, range: self.activation.range_f32() })
+                Kernel::AddF32(BinaryF32 { broadcast, range: self.activation.range_f32() })
             }
-            (DType::I8, DType::I8, DType::I8) => Kernel::AddI8(AddI8 { broadcast, sum: self.sum_i8(node)? }),
+            (DType::I32, DType::I32, DType::I32) if self.activation == Activation::None => {
+                Kernel::AddI32(BinaryExact { broadcast })
+            }
+            (DType::I8, DType::I8, DType::I8) => {
+                Kernel::AddI8(AddI8 { broadcast, sum: sum_i8(node, self.activation, Combination::Sum)? })
+            }
             (a, b, y) => return Err(no_kernel(&[a, b, y])),
         };
         let operands = vec![node.read(0)?, node.write(0), node.read(1)?];
-        let shapes = if a.ty.shape == b.ty.shape {
-            a.ty.shape.to_string()
-        } else {
-            format!("{} + {}", a.ty.shape, b.ty.shape)
-        };
+        let shapes = broadcast::description(&a.ty.shape, "+", &b.ty.shape);
         node.step(kernel, operands, 0, format!("{shapes}{}", self.activation));
         Ok(())
     }

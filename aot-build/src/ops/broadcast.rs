@@ -3,6 +3,7 @@
 use aot_rt::kernels::Broadcast;
 
 use crate::error::OpError;
+use crate::graph::Shape;
 
 /// The shape that `a` and `b` are repeated to: aligned at the last extent, an
 /// extent of 1 takes the other's.
@@ -61,6 +62,12 @@ pub(super) fn loops(a: &[usize], b: &[usize]) -> Result<Broadcast, OpError> {
         }
     }
     Ok(broadcast)
+}
+
+/// The shapes of two operands with the function's sign between them, or one where they
+/// are equal.
+pub(super) fn description(a: &Shape, sign: &str, b: &Shape) -> String {
+    if a == b { a.to_string() } else { format!("{a} {sign} {b}") }
 }
 
 #[cfg(test)]

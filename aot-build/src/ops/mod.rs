@@ -7,6 +7,7 @@ mod activation;
 mod add;
 mod average_pool2d;
 mod batch_to_space;
+mod binary;
 mod blocks;
 mod broadcast;
 mod broadcast_to;
@@ -46,6 +47,7 @@ pub use activation::Activation;
 pub use add::Add;
 pub use average_pool2d::AveragePool2d;
 pub use batch_to_space::BatchToSpace;
+pub use binary::{Binary, BinaryFunction};
 pub use broadcast_to::BroadcastTo;
 pub use concatenation::Concatenation;
 pub use conv2d::Conv2d;
@@ -85,6 +87,11 @@ use crate::program::NodeLowering;
 pub trait Operator {
     /// Name in `net.json`, in messages and of the steps made from it.
     const NAME: &'static str;
+
+    /// What steps are called: the operator, or the function that it computes.
+    fn label(&self) -> &'static str {
+        Self::NAME
+    }
 
     /// Types of the results; quantization is what the model file declares.
     ///
@@ -203,6 +210,14 @@ macro_rules! operators {
                 }
             }
 
+            /// What its steps are called, see [`Operator::label`].
+            #[must_use]
+            pub fn label(&self) -> &'static str {
+                match self {
+                    $(Self::$op(op) => op.label(),)*
+                }
+            }
+
             /// The attributes, for reading.
             #[must_use]
             pub fn attributes(&self) -> &dyn std::fmt::Debug {
@@ -300,6 +315,7 @@ operators! {
     Add,
     AveragePool2d,
     BatchToSpace,
+    Binary,
     BroadcastTo,
     Concatenation,
     Conv2d,

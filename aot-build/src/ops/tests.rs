@@ -314,3 +314,40 @@ fn gather_by_any_indices() {
         assert_eq!(Evaluator::new(&compiled).run(inputs).unwrap(), [expect]);
     }
 }
+
+#[test]
+fn refusals_of_functions_of_two_elements() {
+    let binary = |function| Binary { function, activation: Activation::None };
+    let (fine, coarse) = (|| i8_type([2], 0.1, -3), || i8_type([2], 0.2, 4));
+    let integers = || TensorType::new(DType::I32, Shape::new([2]).unwrap());
+    for (op, operands, y, expect) in [
+        (
+            binary(BinaryFunction::Maximum),
+            [fine(), fine()],
+            coarse(),
+            "`x` has scale 0.1 and zero point -3, `y` has scale 0.2 and zero point 4: they must be equal",
+        ),
+        (binary(BinaryFunction::Minimum), [fine(), coarse()], fine(), "`c1` has scale 0.2 and zero point 4"),
+        (binary(BinaryFunction::Mul), [fine(), coarse()], i8_type([2], 1e-9, 0), "a sum can reach 65025"),
+        (binary(BinaryFunction::Div), [fine(), coarse()], i8_type([2], 1e-9, 0), "a sum can reach 255"),
+        (binary(BinaryFunction::Sub), [fine(), f32_type([2])], fine(), "no kernel for the types i8, f32, i8"),
+        (binary(BinaryFunction::Pow), [fine(), coarse()], fine(), "no kernel for the types i8, i8, i8"),
+        (binary(BinaryFunction::Pow), [integers(), integers()], integers(), "no kernel for the types i32"),
+        (
+            Binary { function: BinaryFunction::Mul, activation: Activation::Relu },
+            [integers(), integers()],
+            integers(),
+            "no kernel for the types i32",
+        ),
+    ] {
+        let error = lowered(op, &operands, y).unwrap_err();
+        assert!(error.contains(expect), "{error} -- expected {expect}");
+    }
+}
+
+#[test]
+fn steps_are_named_after_their_function() {
+    let op = Binary { function: BinaryFunction::Mul, activation: Activation::Relu };
+    let program = lowered(op, &[f32_type([2, 3]), f32_type([3])], f32_type([2, 3])).unwrap();
+    assert_eq!((&*program.steps[0].name, &*program.steps[0].description), ("mul_0", "[2, 3] * [3], relu"));
+}

@@ -92,6 +92,7 @@ fn cells(op: &Op) -> u64 {
         Op::MaxPool2d(op) => op.window,
         Op::Add(_)
         | Op::BatchToSpace(_)
+        | Op::Binary(_)
         | Op::BroadcastTo(_)
         | Op::Concatenation(_)
         | Op::Conv2d(_)

@@ -53,6 +53,7 @@ fn activation_mut(op: &mut Op) -> Option<&mut Activation> {
     match op {
         Op::Add(op) => Some(&mut op.activation),
         Op::AveragePool2d(op) => Some(&mut op.activation),
+        Op::Binary(op) => Some(&mut op.activation),
         Op::Conv2d(op) => Some(&mut op.activation),
         Op::DepthwiseConv2d(op) => Some(&mut op.activation),
         Op::FullyConnected(op) => Some(&mut op.activation),

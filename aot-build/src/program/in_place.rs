@@ -31,7 +31,7 @@ pub(crate) fn in_place(program: &mut Program) {
     }
 }
 
-/// Exchanges the operands of a sum where only the second can be written over.
+/// Exchanges the operands of a sum, a product, … where only the second can be written over.
 fn swap_operands(program: &mut Program, dependencies: &Dependencies, step: usize) {
     let [Operand::Buffer(x), Operand::Buffer(y), Operand::Buffer(b)] = program.steps[step].operands[..]
     else {
@@ -42,8 +42,19 @@ fn swap_operands(program: &mut Program, dependencies: &Dependencies, step: usize
     }
     let step = &mut program.steps[step];
     match &mut step.kernel {
-        Kernel::AddF32(params) => params.broadcast = params.broadcast.swapped(),
-        Kernel::AddI8(params) => {
+        Kernel::AddF32(params)
+        | Kernel::MaximumF32(params)
+        | Kernel::MinimumF32(params)
+        | Kernel::MulF32(params)
+        | Kernel::SquaredDifferenceF32(params) => params.broadcast = params.broadcast.swapped(),
+        Kernel::AddI32(params)
+        | Kernel::MaximumI32(params)
+        | Kernel::MaximumI8(params)
+        | Kernel::MinimumI32(params)
+        | Kernel::MinimumI8(params)
+        | Kernel::MulI32(params) => params.broadcast = params.broadcast.swapped(),
+        Kernel::MulI8(params) => *params = params.swapped(),
+        Kernel::AddI8(params) | Kernel::SquaredDifferenceI8(params) => {
             params.broadcast = params.broadcast.swapped();
             params.sum = params.sum.swapped();
         }

@@ -38,7 +38,7 @@ pub fn lower(graph: &Graph, config: &Config) -> Result<Program, Vec<Problem>> {
     for node in &graph.nodes {
         let mut context = NodeLowering { lowering: &mut lowering, node };
         if let Err(error) = node.op.lower(&mut context) {
-            let (index, name, operator) = (node.index, node.name.clone(), node.op.name().into());
+            let (index, name, operator) = (node.index, node.name.clone(), node.op.label().into());
             problems.push(Problem::from(error).at(Location::Node { index, name, operator }));
             // The nodes that read its results are still looked at.
             for &id in &node.outputs {
@@ -228,7 +228,7 @@ impl<'g> NodeLowering<'_, 'g> {
     /// Appends a step.
     pub fn step(&mut self, kernel: Kernel, operands: Vec<Operand>, macs: u64, description: String) {
         let steps = &mut self.lowering.program.steps;
-        let name = format!("{}_{}", self.node.op.name(), steps.len());
+        let name = format!("{}_{}", self.node.op.label(), steps.len());
         steps.push(Step { name, node: self.node.name.clone(), description, kernel, operands, macs });
     }
 

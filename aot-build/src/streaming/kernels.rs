@@ -24,8 +24,21 @@ pub(super) fn divided(kernel: &Kernel, rows: usize) -> Option<Kernel> {
     };
     let mut divided = *kernel;
     match &mut divided {
-        Kernel::AddF32(p) => p.broadcast = broadcast(p.broadcast)?,
-        Kernel::AddI8(p) => p.broadcast = broadcast(p.broadcast)?,
+        Kernel::AddF32(p)
+        | Kernel::DivF32(p)
+        | Kernel::FloorDivF32(p)
+        | Kernel::FloorModF32(p)
+        | Kernel::MaximumF32(p)
+        | Kernel::MinimumF32(p)
+        | Kernel::MulF32(p)
+        | Kernel::PowF32(p)
+        | Kernel::SquaredDifferenceF32(p)
+        | Kernel::SubF32(p) => p.broadcast = broadcast(p.broadcast)?,
+        Kernel::AddI8(p) | Kernel::SquaredDifferenceI8(p) | Kernel::SubI8(p) => {
+            p.broadcast = broadcast(p.broadcast)?;
+        }
+        Kernel::DivI8(p) | Kernel::MulI8(p) => p.broadcast = broadcast(p.broadcast)?,
+        Kernel::MaximumI8(p) | Kernel::MinimumI8(p) => p.broadcast = broadcast(p.broadcast)?,
         Kernel::ClampF32(p) => p.len = part(p.len)?,
         Kernel::LogisticF32(p) => p.len = part(p.len)?,
         Kernel::LookupI8(p) => p.len = part(p.len)?,

@@ -165,7 +165,7 @@ mod tests {
         conv2d_f32(&conv2d, Apart { x, y: &mut own }, &weights, &[]);
         let sum = RangeF32 { min: 0.0, max: f32::INFINITY };
         let mut expect = [0.0; 240];
-        let add = crate::kernels::AddF32 { broadcast: BROADCAST, range: sum };
+        let add = crate::kernels::BinaryF32 { broadcast: BROADCAST, range: sum };
         add_f32(&add, Apart { x: &own, y: &mut expect }, &skip);
 
         let (params, mut y) = (Conv2dAddF32 { conv2d, range: sum }, skip);

@@ -1,8 +1,31 @@
 //! Where the operands of an elementwise kernel lie.
 
-use super::add::Broadcast;
 use super::images::Apart;
+use super::kernel_params;
 use super::loops::{Offsets, chunks_mut, part};
+
+kernel_params! {
+    /// How the elements of two operands meet: nested loops over the elements of `y`,
+    /// from the outermost to the innermost. Loops that are not needed come first,
+    /// with the extent 1; operands of equal shape need one.
+    pub struct Broadcast {
+        /// Rounds of each loop.
+        pub extents: [usize; 6],
+        /// Elements of `a` from one round to the next: 0 where `a` is repeated. The
+        /// last is 0 or 1.
+        pub a_strides: [usize; 6],
+        /// Elements of `b` from one round to the next, likewise.
+        pub b_strides: [usize; 6],
+    }
+}
+
+impl Broadcast {
+    /// The same with the operands exchanged.
+    #[must_use]
+    pub const fn swapped(self) -> Self {
+        Self { a_strides: self.b_strides, b_strides: self.a_strides, ..self }
+    }
+}
 
 /// The operand `x` and the result `y` of an elementwise kernel, of equal shapes.
 pub trait Elements<T> {

@@ -17,6 +17,7 @@ use crate::params::kernel_params;
 use crate::{Access, DType, Fields, Operand, OperandError};
 
 mod add;
+mod binary;
 mod conv2d;
 mod conv2d_add;
 mod depthwise_conv2d;
@@ -33,6 +34,7 @@ mod mean;
 mod overlap;
 mod pad;
 mod pool2d;
+mod product;
 mod quantize;
 mod requantize;
 mod rows;
@@ -41,13 +43,18 @@ mod strided_copy;
 mod sum_rows;
 mod window;
 
-pub use add::{AddF32, AddI8, Broadcast, SumI8, add_f32, add_i8};
+pub use add::{AddI8, SumI8, add_i8, squared_difference_i8, sub_i8};
+pub use binary::{
+    BinaryExact, BinaryF32, add_f32, add_i32, div_f32, div_i32, floor_div_f32, floor_div_i32, floor_mod_f32,
+    floor_mod_i32, maximum_f32, maximum_i8, maximum_i32, minimum_f32, minimum_i8, minimum_i32, mul_f32,
+    mul_i32, pow_f32, squared_difference_f32, sub_f32, sub_i32,
+};
 pub use conv2d::{Conv2dF32, Conv2dI8, conv2d_f32, conv2d_i8};
 pub use conv2d_add::{Accumulating, Conv2dAddF32, Conv2dAddI8, conv2d_add_f32, conv2d_add_i8};
 pub use depthwise_conv2d::{
     DepthwiseConv2dF32, DepthwiseConv2dI8, depthwise_conv2d_f32, depthwise_conv2d_i8,
 };
-pub use elements::{Elements, InPlace};
+pub use elements::{Broadcast, Elements, InPlace};
 pub use elementwise::{ClampF32, CopyI8, LogisticF32, clamp_f32, copy_i8, logistic_f32};
 pub use filters::packed_filters;
 pub use fully_connected::{FullyConnectedF32, FullyConnectedI8, fully_connected_f32, fully_connected_i8};
@@ -61,6 +68,7 @@ pub use pool2d::{
     AveragePool2dF32, AveragePool2dI8, MaxPool2dF32, MaxPool2dI8, average_pool2d_f32, average_pool2d_i8,
     max_pool2d_f32, max_pool2d_i8,
 };
+pub use product::{ProductI8, div_i8, mul_i8};
 pub use quantize::{DequantizeI8F32, QuantizeF32I8, dequantize_i8_f32, quantize_f32_i8};
 pub use rows::{RowLayer, RowOrigin, RowSource, Rows, next as next_row, ring_row, ring_row_mut};
 pub use softmax::{SoftmaxF32, SoftmaxI8, softmax_f32, softmax_i8};
@@ -206,12 +214,23 @@ macro_rules! call {
     }};
 }
 
+/// Type of a kernel's parameters.
+macro_rules! params {
+    ($variant:ident) => {
+        $variant
+    };
+    ($variant:ident $params:ident) => {
+        $params
+    };
+}
+
 /// The table of kernels: a variant for each, holding its parameters, and how to
 /// call it with operands whose types are checked at run time.
 ///
 /// The first word is the [`Kind`]. All have an operand `x` and a result `y`; the others are read.
+/// The parameters are those called like the variant, or named behind it.
 macro_rules! kernels {
-    ($($kind:ident $variant:ident => $function:ident(
+    ($($kind:ident $variant:ident $(($params:ident))? => $function:ident(
         x: $x:ident, y: $y:ident $(, $rest:ident: $ty:ident)*
     );)*) => {
         /// A kernel with its parameters.
@@ -219,7 +238,7 @@ macro_rules! kernels {
         pub enum Kernel {
             $(
                 #[doc = concat!("[`", stringify!($function), "`]")]
-                $variant($variant),
+                $variant(params!($variant $($params)?)),
             )*
         }
 
@@ -284,7 +303,8 @@ macro_rules! kernels {
 }
 
 kernels! {
-    elementwise AddF32 => add_f32(x: f32, y: f32, b: f32);
+    elementwise AddF32(BinaryF32) => add_f32(x: f32, y: f32, b: f32);
+    elementwise AddI32(BinaryExact) => add_i32(x: i32, y: i32, b: i32);
     elementwise AddI8 => add_i8(x: i8, y: i8, b: i8);
     plain AverageF32 => average_f32(x: f32, y: f32);
     plain AverageI8 => average_i8(x: i32, y: i8);
@@ -303,6 +323,13 @@ kernels! {
         x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
     );
     plain DequantizeI8F32 => dequantize_i8_f32(x: i8, y: f32);
+    elementwise DivF32(BinaryF32) => div_f32(x: f32, y: f32, b: f32);
+    elementwise DivI32(BinaryExact) => div_i32(x: i32, y: i32, b: i32);
+    elementwise DivI8(ProductI8) => div_i8(x: i8, y: i8, b: i8);
+    elementwise FloorDivF32(BinaryF32) => floor_div_f32(x: f32, y: f32, b: f32);
+    elementwise FloorDivI32(BinaryExact) => floor_div_i32(x: i32, y: i32, b: i32);
+    elementwise FloorModF32(BinaryF32) => floor_mod_f32(x: f32, y: f32, b: f32);
+    elementwise FloorModI32(BinaryExact) => floor_mod_i32(x: i32, y: i32, b: i32);
     plain FullyConnectedF32 => fully_connected_f32(x: f32, y: f32, weights: f32, bias: f32);
     plain FullyConnectedI8 => fully_connected_i8(
         x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
@@ -312,15 +339,30 @@ kernels! {
     elementwise LookupI8 => lookup_i8(x: i8, y: i8, table: i8);
     window MaxPool2dF32 => max_pool2d_f32(x: f32, y: f32);
     window MaxPool2dI8 => max_pool2d_i8(x: i8, y: i8);
+    elementwise MaximumF32(BinaryF32) => maximum_f32(x: f32, y: f32, b: f32);
+    elementwise MaximumI32(BinaryExact) => maximum_i32(x: i32, y: i32, b: i32);
+    elementwise MaximumI8(BinaryExact) => maximum_i8(x: i8, y: i8, b: i8);
     plain MeanF32 => mean_f32(x: f32, y: f32);
     plain MeanI8 => mean_i8(x: i8, y: i8);
     plain MeanOfSumsI8 => mean_of_sums_i8(x: i32, y: i8);
+    elementwise MinimumF32(BinaryF32) => minimum_f32(x: f32, y: f32, b: f32);
+    elementwise MinimumI32(BinaryExact) => minimum_i32(x: i32, y: i32, b: i32);
+    elementwise MinimumI8(BinaryExact) => minimum_i8(x: i8, y: i8, b: i8);
+    elementwise MulF32(BinaryF32) => mul_f32(x: f32, y: f32, b: f32);
+    elementwise MulI32(BinaryExact) => mul_i32(x: i32, y: i32, b: i32);
+    elementwise MulI8(ProductI8) => mul_i8(x: i8, y: i8, b: i8);
     plain PadF32 => pad_f32(x: f32, y: f32);
     plain PadI8 => pad_i8(x: i8, y: i8);
+    elementwise PowF32(BinaryF32) => pow_f32(x: f32, y: f32, b: f32);
     plain QuantizeF32I8 => quantize_f32_i8(x: f32, y: i8);
     elementwise SoftmaxF32 => softmax_f32(x: f32, y: f32);
     elementwise SoftmaxI8 => softmax_i8(x: i8, y: i8);
+    elementwise SquaredDifferenceF32(BinaryF32) => squared_difference_f32(x: f32, y: f32, b: f32);
+    elementwise SquaredDifferenceI8(AddI8) => squared_difference_i8(x: i8, y: i8, b: i8);
     plain StridedCopyI8 => strided_copy_i8(x: i8, y: i8);
+    elementwise SubF32(BinaryF32) => sub_f32(x: f32, y: f32, b: f32);
+    elementwise SubI32(BinaryExact) => sub_i32(x: i32, y: i32, b: i32);
+    elementwise SubI8(AddI8) => sub_i8(x: i8, y: i8, b: i8);
     reducing SumRowsF32 => sum_rows_f32(x: f32, y: f32);
     reducing SumRowsI8 => sum_rows_i8(x: i8, y: i32);
 }

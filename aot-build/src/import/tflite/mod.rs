@@ -4,6 +4,7 @@
 //! access; [`structure`] checks how its parts refer to each other; and the graph's
 //! builder computes every shape again.
 
+mod arithmetic;
 mod flatbuffer;
 mod movement;
 mod names;

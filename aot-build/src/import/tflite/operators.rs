@@ -2,14 +2,15 @@
 
 use aot_rt::DType;
 
+use super::arithmetic::{binary, with_activation};
 use super::node::{Node, Options, kind};
 use super::schema::OperatorCode;
 use super::{movement, names};
 use crate::error::OpError;
 use crate::graph::Shape;
 use crate::ops::{
-    Activation, Add, AveragePool2d, Conv2d, DepthwiseConv2d, Dequantize, FullyConnected, Logistic, MaxPool2d,
-    Mean, Op, Padding2d, Quantize, Relu, Reshape, Softmax,
+    Activation, Add, AveragePool2d, BinaryFunction, Conv2d, DepthwiseConv2d, Dequantize, FullyConnected,
+    Logistic, MaxPool2d, Mean, Op, Padding2d, Quantize, Relu, Reshape, Softmax,
 };
 
 /// An operator that is known.
@@ -45,7 +46,7 @@ const F: DType = DType::F32;
 const I: DType = DType::I8;
 
 const UNARY: &[&[DType]] = &[&[F, F], &[I, I]];
-const BINARY: &[&[DType]] = &[&[F, F, F], &[I, I, I]];
+const ARITHMETIC: &[&[DType]] = &[&[F, F, F], &[I, I, I], &[DType::I32; 3]];
 const WITH_WEIGHTS: &[&[DType]] = &[&[F, F, F, F], &[I, I, DType::I32, I]];
 const TO_INTEGER: &[&[DType]] = &[&[F, I], &[I, I]];
 const TO_FLOAT: &[&[DType]] = &[&[I, F]];
@@ -63,7 +64,7 @@ const GATHERED: &[&[DType]] = &[
 const MANY: usize = 1024;
 
 const OPERATORS: &[Known] = &[
-    known("ADD", 5, [2, 2], BINARY, add),
+    known("ADD", 5, [2, 2], ARITHMETIC, add),
     known("AVERAGE_POOL_2D", 3, [1, 1], UNARY, average_pool_2d),
     known("BATCH_TO_SPACE_ND", 4, [3, 3], MOVED, movement::batch_to_space),
     known("BROADCAST_TO", 4, [2, 2], MOVED, movement::broadcast_to),
@@ -72,17 +73,36 @@ const OPERATORS: &[Known] = &[
     known("DEPTHWISE_CONV_2D", 7, [2, 3], WITH_WEIGHTS, depthwise_conv_2d),
     known("DEPTH_TO_SPACE", 1, [1, 1], MOVED, movement::depth_to_space),
     known("DEQUANTIZE", 6, [1, 1], TO_FLOAT, dequantize),
+    known("DIV", 2, [2, 2], ARITHMETIC, |node| {
+        with_activation(node, BinaryFunction::Div, kind(29, "DivOptions", 1))
+    }),
     known("EXPAND_DIMS", 1, [2, 2], MOVED, expand_dims),
     known("FILL", 5, [2, 2], MOVED, movement::fill).of_operand(1),
+    known("FLOOR_DIV", 3, [2, 2], ARITHMETIC, |node| {
+        binary(node, BinaryFunction::FloorDiv, kind(65, "FloorDivOptions", 0))
+    }),
+    known("FLOOR_MOD", 2, [2, 2], ARITHMETIC, |node| {
+        binary(node, BinaryFunction::FloorMod, kind(72, "FloorModOptions", 0))
+    }),
     known("FULLY_CONNECTED", 12, [2, 3], WITH_WEIGHTS, fully_connected),
     known("GATHER", 8, [2, 2], GATHERED, movement::gather),
     known("LOGISTIC", 3, [1, 1], UNARY, |_| Ok(Logistic {}.into())),
+    known("MAXIMUM", 4, [2, 2], ARITHMETIC, |node| {
+        binary(node, BinaryFunction::Maximum, kind(39, "MaximumMinimumOptions", 0))
+    }),
     known("MAX_POOL_2D", 3, [1, 1], UNARY, max_pool_2d),
     known("MEAN", 3, [2, 2], UNARY, mean),
+    known("MINIMUM", 4, [2, 2], ARITHMETIC, |node| {
+        binary(node, BinaryFunction::Minimum, kind(39, "MaximumMinimumOptions", 0))
+    }),
     known("MIRROR_PAD", 3, [2, 2], MOVED, movement::mirror_pad),
+    known("MUL", 7, [2, 2], ARITHMETIC, |node| {
+        with_activation(node, BinaryFunction::Mul, kind(21, "MulOptions", 1))
+    }),
     known("PACK", 5, [1, MANY], MOVED, movement::pack).of_all(),
     known("PAD", 6, [2, 2], MOVED, movement::pad),
     known("PADV2", 6, [3, 3], MOVED, movement::pad_v2),
+    known("POW", 1, [2, 2], ARITHMETIC, |node| binary(node, BinaryFunction::Pow, kind(56, "PowOptions", 0))),
     known("QUANTIZE", 3, [1, 1], TO_INTEGER, quantize),
     known("RELU", 3, [1, 1], UNARY, |_| Ok(Relu { activation: Activation::Relu }.into())),
     known("RELU6", 3, [1, 1], UNARY, |_| Ok(Relu { activation: Activation::Relu6 }.into())),
@@ -95,8 +115,14 @@ const OPERATORS: &[Known] = &[
     known("SPACE_TO_DEPTH", 2, [1, 1], MOVED, movement::space_to_depth),
     known("SPLIT", 5, [2, 2], MOVED, movement::split).of_operand(1).with_results(),
     known("SPLIT_V", 3, [3, 3], MOVED, movement::split_v).with_results(),
+    known("SQUARED_DIFFERENCE", 2, [2, 2], ARITHMETIC, |node| {
+        binary(node, BinaryFunction::SquaredDifference, kind(76, "SquaredDifferenceOptions", 0))
+    }),
     known("SQUEEZE", 2, [1, 1], MOVED, squeeze),
     known("STRIDED_SLICE", 8, [4, 4], MOVED, movement::strided_slice),
+    known("SUB", 5, [2, 2], ARITHMETIC, |node| {
+        with_activation(node, BinaryFunction::Sub, kind(28, "SubOptions", 2))
+    }),
     known("TILE", 3, [2, 2], MOVED, movement::tile),
     known("TRANSPOSE", 8, [2, 2], MOVED, movement::transpose),
     known("UNPACK", 6, [1, 1], MOVED, movement::unpack).with_results(),

@@ -1,5 +1,6 @@
 //! Files made by hand, damaged files, and real models.
 
+mod arithmetic;
 mod damage;
 mod files;
 mod models;

@@ -1,0 +1,191 @@
+//! `binary`: a function of two tensors, element by element; extents of 1 are repeated.
+//!
+//! Operands: `a`, `b`. Result: the broadcast shape.
+//! Sources: TFLite SUB, MUL, DIV, MINIMUM, MAXIMUM, SQUARED_DIFFERENCE, POW, FLOOR_DIV,
+//! FLOOR_MOD; ONNX Sub, Mul, Div, Min, Max, Pow, Mod. Sums are `add`, which is fused into
+//! convolutions.
+//! One file for all: they have one shape rule, and one way in which operands meet.
+//! int8: differences as sums are computed (tflite numerics, section 3); products and
+//! quotients of the differences from the zero points, scaled once; the lesser and the
+//! greater only of equal scales.
+
+use aot_rt::DType;
+use aot_rt::kernels::{AddI8, BinaryExact, BinaryF32, Broadcast, Kernel, ProductI8};
+use serde::{Deserialize, Serialize};
+
+use super::add::{Combination, sum_i8};
+use super::{Activation, Operands, Operator, broadcast, no_kernel, one, quantized};
+use crate::error::OpError;
+use crate::graph::TensorType;
+use crate::program::NodeLowering;
+
+/// Attributes of `binary`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Binary {
+    /// The function.
+    pub function: BinaryFunction,
+    /// Fused activation.
+    #[serde(default)]
+    pub activation: Activation,
+}
+
+/// A function of two elements, `a` and `b`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum BinaryFunction {
+    /// `a - b`.
+    Sub,
+    /// `a * b`.
+    Mul,
+    /// `a / b`; of integers that stand for themselves, rounded towards 0.
+    Div,
+    /// The lesser one.
+    Minimum,
+    /// The greater one.
+    Maximum,
+    /// `(a - b)²`.
+    SquaredDifference,
+    /// `a` to the power of `b`.
+    Pow,
+    /// `a / b`, rounded down.
+    FloorDiv,
+    /// The remainder of that, with the sign of `b`.
+    FloorMod,
+}
+
+impl BinaryFunction {
+    /// Name of the steps, and the sign that stands between the shapes in their description.
+    const fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Sub => ("sub", "-"),
+            Self::Mul => ("mul", "*"),
+            Self::Div => ("div", "/"),
+            Self::Minimum => ("minimum", "and"),
+            Self::Maximum => ("maximum", "and"),
+            Self::SquaredDifference => ("squared_difference", "-"),
+            Self::Pow => ("pow", "to the power of"),
+            Self::FloorDiv => ("floor_div", "/"),
+            Self::FloorMod => ("floor_mod", "modulo"),
+        }
+    }
+
+    /// The kernel for floats.
+    const fn kernel_f32(self, params: BinaryF32) -> Kernel {
+        match self {
+            Self::Sub => Kernel::SubF32(params),
+            Self::Mul => Kernel::MulF32(params),
+            Self::Div => Kernel::DivF32(params),
+            Self::Minimum => Kernel::MinimumF32(params),
+            Self::Maximum => Kernel::MaximumF32(params),
+            Self::SquaredDifference => Kernel::SquaredDifferenceF32(params),
+            Self::Pow => Kernel::PowF32(params),
+            Self::FloorDiv => Kernel::FloorDivF32(params),
+            Self::FloorMod => Kernel::FloorModF32(params),
+        }
+    }
+
+    /// The kernel for integers that stand for themselves, if there is one.
+    const fn kernel_i32(self, params: BinaryExact) -> Option<Kernel> {
+        Some(match self {
+            Self::Sub => Kernel::SubI32(params),
+            Self::Mul => Kernel::MulI32(params),
+            Self::Div => Kernel::DivI32(params),
+            Self::Minimum => Kernel::MinimumI32(params),
+            Self::Maximum => Kernel::MaximumI32(params),
+            Self::FloorDiv => Kernel::FloorDivI32(params),
+            Self::FloorMod => Kernel::FloorModI32(params),
+            Self::SquaredDifference | Self::Pow => return None,
+        })
+    }
+}
+
+impl Binary {
+    fn kernel_i8(&self, node: &NodeLowering<'_, '_>, broadcast: Broadcast) -> Result<Kernel, OpError> {
+        let activation = self.activation;
+        Ok(match self.function {
+            BinaryFunction::Sub => {
+                Kernel::SubI8(AddI8 { broadcast, sum: sum_i8(node, activation, Combination::Sum)? })
+            }
+            BinaryFunction::SquaredDifference => Kernel::SquaredDifferenceI8(AddI8 {
+                broadcast,
+                sum: sum_i8(node, activation, Combination::Square)?,
+            }),
+            BinaryFunction::Mul => Kernel::MulI8(self.product_i8(node, broadcast)?),
+            BinaryFunction::Div => Kernel::DivI8(self.product_i8(node, broadcast)?),
+            BinaryFunction::Minimum | BinaryFunction::Maximum => {
+                for operand in [0, 1] {
+                    quantized::shared(node.input(operand)?, node.output(0))?;
+                }
+                match self.function {
+                    BinaryFunction::Minimum => Kernel::MinimumI8(BinaryExact { broadcast }),
+                    _ => Kernel::MaximumI8(BinaryExact { broadcast }),
+                }
+            }
+            BinaryFunction::Pow | BinaryFunction::FloorDiv | BinaryFunction::FloorMod => {
+                return Err(no_kernel(&[DType::I8; 3]));
+            }
+        })
+    }
+
+    /// How the int8 product or quotient is scaled.
+    fn product_i8(&self, node: &NodeLowering<'_, '_>, broadcast: Broadcast) -> Result<ProductI8, OpError> {
+        let (a, b) = (quantized::tensor_wide(node.input(0)?)?, quantized::tensor_wide(node.input(1)?)?);
+        let y = quantized::tensor_wide(node.output(0))?;
+        let [a_scale, b_scale, y_scale] = [a.scale, b.scale, y.scale].map(f64::from);
+        let factor = if self.function == BinaryFunction::Div {
+            // The reference multiplies the scales in single precision.
+            let factor = quantized::multiplier(a_scale / f64::from(b.scale * y.scale))?;
+            quantized::check_sum(1, 255, factor.shift)?;
+            factor
+        } else {
+            let factor = quantized::multiplier(a_scale * b_scale / y_scale)?;
+            quantized::check_sum(1, 255 * 255, factor.shift)?;
+            factor
+        };
+        Ok(ProductI8 {
+            broadcast,
+            a_zero_point: a.zero_point,
+            b_zero_point: b.zero_point,
+            multiplier: factor.multiplier,
+            shift: factor.shift,
+            output: self.activation.output_i8(y, node.single_rounding()),
+        })
+    }
+}
+
+impl Operator for Binary {
+    const NAME: &'static str = "binary";
+
+    fn label(&self) -> &'static str {
+        self.function.names().0
+    }
+
+    fn infer(&self, operands: &Operands<'_>) -> Result<Vec<TensorType>, OpError> {
+        operands.count(2..=2)?;
+        let (a, b) = (operands.get(0)?, operands.get(1)?);
+        one(a.ty.dtype, broadcast::shape(&a.ty.shape, &b.ty.shape)?)
+    }
+
+    fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
+        let (a, b, y) = (node.input(0)?, node.input(1)?, node.output(0));
+        let broadcast = broadcast::loops(&a.ty.shape, &b.ty.shape)?;
+        let kernel = match (a.ty.dtype, b.ty.dtype, y.ty.dtype) {
+            (DType::F32, DType::F32, DType::F32) => {
+                Some(self.function.kernel_f32(BinaryF32 { broadcast, range: self.activation.range_f32() }))
+            }
+            (DType::I8, DType::I8, DType::I8) => Some(self.kernel_i8(node, broadcast)?),
+            (DType::I32, DType::I32, DType::I32) if self.activation == Activation::None => {
+                self.function.kernel_i32(BinaryExact { broadcast })
+            }
+            _ => None,
+        };
+        let kernel = kernel.ok_or_else(|| no_kernel(&[a.ty.dtype, b.ty.dtype, y.ty.dtype]))?;
+        let operands = vec![node.read(0)?, node.write(0), node.read(1)?];
+        let shapes = broadcast::description(&a.ty.shape, self.function.names().1, &b.ty.shape);
+        node.step(kernel, operands, 0, format!("{shapes}{}", self.activation));
+        Ok(())
+    }
+}
