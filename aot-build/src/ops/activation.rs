@@ -19,6 +19,9 @@ pub enum Activation {
     /// -1 to 1.
     #[serde(rename = "relu_n1_to_1")]
     ReluN1To1,
+    /// 0 to 1.
+    #[serde(rename = "relu_0_to_1")]
+    Relu0To1,
 }
 
 impl Activation {
@@ -30,19 +33,22 @@ impl Activation {
             Self::Relu => (0.0, f32::INFINITY),
             Self::Relu6 => (0.0, 6.0),
             Self::ReluN1To1 => (-1.0, 1.0),
+            Self::Relu0To1 => (0.0, 1.0),
         }
     }
 
     /// The activation that does the same as `self` and then `next`.
     #[must_use]
-    pub const fn then(self, next: Self) -> Option<Self> {
+    pub const fn then(self, next: Self) -> Self {
         match (self, next) {
-            (Self::None, other) | (other, Self::None) => Some(other),
-            (Self::Relu, Self::Relu) => Some(Self::Relu),
-            (Self::Relu6, Self::Relu | Self::Relu6) | (Self::Relu, Self::Relu6) => Some(Self::Relu6),
-            (Self::ReluN1To1, Self::ReluN1To1) => Some(Self::ReluN1To1),
-            // 0 to 1, which none is.
-            (Self::ReluN1To1, Self::Relu | Self::Relu6) | (Self::Relu | Self::Relu6, Self::ReluN1To1) => None,
+            (Self::None, other) | (other, Self::None) => other,
+            (Self::Relu, Self::Relu) => Self::Relu,
+            (Self::Relu6, Self::Relu | Self::Relu6) | (Self::Relu, Self::Relu6) => Self::Relu6,
+            (Self::ReluN1To1, Self::ReluN1To1) => Self::ReluN1To1,
+            (Self::ReluN1To1, Self::Relu | Self::Relu6)
+            | (Self::Relu | Self::Relu6, Self::ReluN1To1)
+            | (Self::Relu0To1, _)
+            | (_, Self::Relu0To1) => Self::Relu0To1,
         }
     }
 
@@ -78,6 +84,7 @@ impl std::fmt::Display for Activation {
             Self::Relu => ", relu",
             Self::Relu6 => ", relu6",
             Self::ReluN1To1 => ", relu_n1_to_1",
+            Self::Relu0To1 => ", relu_0_to_1",
         })
     }
 }
@@ -95,6 +102,7 @@ mod tests {
             (Activation::Relu, -3, 127),
             (Activation::Relu6, -3, 117),
             (Activation::ReluN1To1, -23, 17),
+            (Activation::Relu0To1, -3, 17),
         ] {
             let output = activation.output_i8(quantization, false);
             assert_eq!((output.min, output.max), (min, max), "{activation:?}");

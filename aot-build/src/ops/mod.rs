@@ -18,12 +18,14 @@ mod depthwise_conv2d;
 mod dequantize;
 mod fully_connected;
 mod gather;
+mod leaky_relu;
 mod logistic;
 mod max_pool2d;
 mod mean;
 mod mirror_pad;
 mod pack;
 mod pad;
+mod prelu;
 mod quantize;
 mod quantized;
 mod relu;
@@ -35,10 +37,12 @@ mod space_to_batch;
 mod space_to_depth;
 mod split;
 mod strided;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod tile;
 mod transpose;
+mod unary;
 mod unpack;
 mod weighted;
 mod window;
@@ -56,12 +60,14 @@ pub use depthwise_conv2d::DepthwiseConv2d;
 pub use dequantize::Dequantize;
 pub use fully_connected::FullyConnected;
 pub use gather::Gather;
+pub use leaky_relu::LeakyRelu;
 pub use logistic::Logistic;
 pub use max_pool2d::MaxPool2d;
 pub use mean::Mean;
 pub use mirror_pad::{Mirror, MirrorPad};
 pub use pack::Pack;
 pub use pad::Pad;
+pub use prelu::Prelu;
 pub use quantize::Quantize;
 pub use relu::Relu;
 pub use reshape::Reshape;
@@ -73,6 +79,7 @@ pub use space_to_depth::SpaceToDepth;
 pub use split::Split;
 pub use tile::Tile;
 pub use transpose::Transpose;
+pub use unary::{Unary, UnaryFunction};
 pub use unpack::Unpack;
 pub use window::Padding2d;
 
@@ -324,12 +331,14 @@ operators! {
     Dequantize,
     FullyConnected,
     Gather,
+    LeakyRelu,
     Logistic,
     MaxPool2d,
     Mean,
     MirrorPad,
     Pack,
     Pad,
+    Prelu,
     Quantize,
     Relu,
     Reshape,
@@ -341,6 +350,7 @@ operators! {
     Split,
     Tile,
     Transpose,
+    Unary,
     Unpack,
 }
 

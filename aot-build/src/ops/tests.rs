@@ -351,3 +351,28 @@ fn steps_are_named_after_their_function() {
     let program = lowered(op, &[f32_type([2, 3]), f32_type([3])], f32_type([2, 3])).unwrap();
     assert_eq!((&*program.steps[0].name, &*program.steps[0].description), ("mul_0", "[2, 3] * [3], relu"));
 }
+
+#[test]
+fn refusals_of_functions_of_one_element() {
+    let unary = |function| Op::from(Unary { function });
+    let fine = || i8_type([2], 0.1, -3);
+    let short = |zero_point| TensorType { dtype: DType::I16, ..i8_type([2], 0.1, zero_point) };
+    for (op, operands, y, expect) in [
+        (unary(UnaryFunction::Tanh), vec![fine()], fine(), "`y` has scale 0.1 and zero point -3, the result"),
+        (unary(UnaryFunction::Abs), vec![fine()], i8_type([2], 1e-9, 0), "a sum can reach 255"),
+        (unary(UnaryFunction::HardSwish), vec![fine()], i8_type([2], 1e-4, 0), "are too far apart"),
+        (unary(UnaryFunction::Exp), vec![short(0)], short(0), "no kernel for the types i16, i16"),
+        (LeakyRelu { alpha: 0.5 }.into(), vec![short(0)], short(1), "int16 zero points are 0 and 1, not 0"),
+        (LeakyRelu { alpha: 1e9 }.into(), vec![fine()], fine(), "a sum can reach 255"),
+        (Prelu {}.into(), vec![fine(), fine()], i8_type([2], 1e-9, 0), "a sum can reach"),
+    ] {
+        let error = lowered(op, &operands, y).unwrap_err();
+        assert!(error.contains(expect), "{error} -- expected {expect}");
+    }
+    let x = &Tensor { name: "x".into(), ty: f32_type([2]), data: None };
+    let error = Op::from(LeakyRelu { alpha: f32::NAN }).infer(&[Some(x)]).unwrap_err();
+    assert!(error.message.contains("alpha NaN is not a finite number"));
+    let wide = &Tensor { name: "alpha".into(), ty: f32_type([2, 2]), data: None };
+    let error = Op::from(Prelu {}).infer(&[Some(x), Some(wide)]).unwrap_err();
+    assert!(error.message.contains("alpha [2, 2] is larger than [2]"));
+}

@@ -101,11 +101,13 @@ fn cells(op: &Op) -> u64 {
         | Op::Dequantize(_)
         | Op::FullyConnected(_)
         | Op::Gather(_)
+        | Op::LeakyRelu(_)
         | Op::Logistic(_)
         | Op::Mean(_)
         | Op::MirrorPad(_)
         | Op::Pack(_)
         | Op::Pad(_)
+        | Op::Prelu(_)
         | Op::Quantize(_)
         | Op::Relu(_)
         | Op::Reshape(_)
@@ -117,6 +119,7 @@ fn cells(op: &Op) -> u64 {
         | Op::Split(_)
         | Op::Tile(_)
         | Op::Transpose(_)
+        | Op::Unary(_)
         | Op::Unpack(_) => [1; 2],
     };
     (window[0] as u64).saturating_mul(window[1] as u64)

@@ -45,7 +45,8 @@ fn fusible(
     let maker = producers[t.0].filter(|_| uses[t.0] == 1 && same_type)?;
     let mut op = graph.nodes[maker].op.clone();
     let own = activation_mut(&mut op)?;
-    own.then(relu.activation).map(|activation| (maker, activation))
+    let activation = own.then(relu.activation);
+    Some((maker, activation))
 }
 
 /// The activation that an operator can apply to its result.
@@ -65,11 +66,13 @@ fn activation_mut(op: &mut Op) -> Option<&mut Activation> {
         | Op::DepthToSpace(_)
         | Op::Dequantize(_)
         | Op::Gather(_)
+        | Op::LeakyRelu(_)
         | Op::Logistic(_)
         | Op::Mean(_)
         | Op::MirrorPad(_)
         | Op::Pack(_)
         | Op::Pad(_)
+        | Op::Prelu(_)
         | Op::Quantize(_)
         | Op::Reshape(_)
         | Op::Reverse(_)
@@ -80,6 +83,7 @@ fn activation_mut(op: &mut Op) -> Option<&mut Activation> {
         | Op::Split(_)
         | Op::Tile(_)
         | Op::Transpose(_)
+        | Op::Unary(_)
         | Op::Unpack(_) => None,
     }
 }

@@ -39,7 +39,26 @@ pub(super) fn divided(kernel: &Kernel, rows: usize) -> Option<Kernel> {
         }
         Kernel::DivI8(p) | Kernel::MulI8(p) => p.broadcast = broadcast(p.broadcast)?,
         Kernel::MaximumI8(p) | Kernel::MinimumI8(p) => p.broadcast = broadcast(p.broadcast)?,
+        Kernel::AbsF32(p)
+        | Kernel::CeilF32(p)
+        | Kernel::CosF32(p)
+        | Kernel::EluF32(p)
+        | Kernel::ExpF32(p)
+        | Kernel::FloorF32(p)
+        | Kernel::GeluF32(p)
+        | Kernel::GeluTanhF32(p)
+        | Kernel::HardSwishF32(p)
+        | Kernel::LogF32(p)
+        | Kernel::NegF32(p)
+        | Kernel::RoundF32(p)
+        | Kernel::RsqrtF32(p)
+        | Kernel::SinF32(p)
+        | Kernel::SqrtF32(p)
+        | Kernel::SquareF32(p)
+        | Kernel::TanhF32(p) => p.len = part(p.len)?,
         Kernel::ClampF32(p) => p.len = part(p.len)?,
+        Kernel::LeakyReluF32(p) => p.len = part(p.len)?,
+        Kernel::LeakyReluI16(p) => p.len = part(p.len)?,
         Kernel::LogisticF32(p) => p.len = part(p.len)?,
         Kernel::LookupI8(p) => p.len = part(p.len)?,
         _ => return None,

@@ -28,6 +28,7 @@ mod filters;
 mod fully_connected;
 mod gather;
 mod images;
+mod leaky_relu;
 mod lookup;
 mod loops;
 mod mean;
@@ -41,6 +42,7 @@ mod rows;
 mod softmax;
 mod strided_copy;
 mod sum_rows;
+mod unary;
 mod window;
 
 pub use add::{AddI8, SumI8, add_i8, squared_difference_i8, sub_i8};
@@ -60,6 +62,9 @@ pub use filters::packed_filters;
 pub use fully_connected::{FullyConnectedF32, FullyConnectedI8, fully_connected_f32, fully_connected_i8};
 pub use gather::{GatherI8, gather_i8};
 pub use images::{Apart, Images, Overlapping, Row};
+pub use leaky_relu::{
+    LeakyReluF32, LeakyReluI16, PreluI8, leaky_relu_f32, leaky_relu_i16, prelu_f32, prelu_i8,
+};
 pub use lookup::{LookupI8, logistic_table, lookup_i8, rescale_table, tanh_table};
 pub use mean::{MeanF32, MeanI8, Reduction, mean_f32, mean_i8};
 pub use overlap::{Distances, Overlap};
@@ -76,6 +81,10 @@ pub use strided_copy::{StridedCopyI8, strided_copy_i8};
 pub use sum_rows::{
     AverageF32, AverageI8, MeanOfSumsI8, SumRowsF32, SumRowsI8, average_f32, average_i8, mean_of_sums_i8,
     sum_rows_f32, sum_rows_i8,
+};
+pub use unary::{
+    UnaryF32, abs_f32, ceil_f32, cos_f32, elu_f32, exp_f32, floor_f32, gelu_f32, gelu_tanh_f32,
+    hard_swish_f32, log_f32, neg_f32, round_f32, rsqrt_f32, sin_f32, sqrt_f32, square_f32, tanh_f32,
 };
 pub use window::Window2d;
 
@@ -303,6 +312,7 @@ macro_rules! kernels {
 }
 
 kernels! {
+    elementwise AbsF32(UnaryF32) => abs_f32(x: f32, y: f32);
     elementwise AddF32(BinaryF32) => add_f32(x: f32, y: f32, b: f32);
     elementwise AddI32(BinaryExact) => add_i32(x: i32, y: i32, b: i32);
     elementwise AddI8 => add_i8(x: i8, y: i8, b: i8);
@@ -310,6 +320,7 @@ kernels! {
     plain AverageI8 => average_i8(x: i32, y: i8);
     window AveragePool2dF32 => average_pool2d_f32(x: f32, y: f32);
     window AveragePool2dI8 => average_pool2d_i8(x: i8, y: i8);
+    elementwise CeilF32(UnaryF32) => ceil_f32(x: f32, y: f32);
     elementwise ClampF32 => clamp_f32(x: f32, y: f32);
     accumulating Conv2dAddF32 => conv2d_add_f32(x: f32, y: f32, weights: f32, bias: f32);
     accumulating Conv2dAddI8 => conv2d_add_i8(
@@ -318,6 +329,7 @@ kernels! {
     window Conv2dF32 => conv2d_f32(x: f32, y: f32, weights: f32, bias: f32);
     window Conv2dI8 => conv2d_i8(x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8);
     plain CopyI8 => copy_i8(x: i8, y: i8);
+    elementwise CosF32(UnaryF32) => cos_f32(x: f32, y: f32);
     window DepthwiseConv2dF32 => depthwise_conv2d_f32(x: f32, y: f32, weights: f32, bias: f32);
     window DepthwiseConv2dI8 => depthwise_conv2d_i8(
         x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
@@ -326,8 +338,11 @@ kernels! {
     elementwise DivF32(BinaryF32) => div_f32(x: f32, y: f32, b: f32);
     elementwise DivI32(BinaryExact) => div_i32(x: i32, y: i32, b: i32);
     elementwise DivI8(ProductI8) => div_i8(x: i8, y: i8, b: i8);
+    elementwise EluF32(UnaryF32) => elu_f32(x: f32, y: f32);
+    elementwise ExpF32(UnaryF32) => exp_f32(x: f32, y: f32);
     elementwise FloorDivF32(BinaryF32) => floor_div_f32(x: f32, y: f32, b: f32);
     elementwise FloorDivI32(BinaryExact) => floor_div_i32(x: i32, y: i32, b: i32);
+    elementwise FloorF32(UnaryF32) => floor_f32(x: f32, y: f32);
     elementwise FloorModF32(BinaryF32) => floor_mod_f32(x: f32, y: f32, b: f32);
     elementwise FloorModI32(BinaryExact) => floor_mod_i32(x: i32, y: i32, b: i32);
     plain FullyConnectedF32 => fully_connected_f32(x: f32, y: f32, weights: f32, bias: f32);
@@ -335,6 +350,12 @@ kernels! {
         x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
     );
     plain GatherI8 => gather_i8(x: i8, y: i8, indices: i32);
+    elementwise GeluF32(UnaryF32) => gelu_f32(x: f32, y: f32);
+    elementwise GeluTanhF32(UnaryF32) => gelu_tanh_f32(x: f32, y: f32);
+    elementwise HardSwishF32(UnaryF32) => hard_swish_f32(x: f32, y: f32);
+    elementwise LeakyReluF32 => leaky_relu_f32(x: f32, y: f32);
+    elementwise LeakyReluI16 => leaky_relu_i16(x: i16, y: i16);
+    elementwise LogF32(UnaryF32) => log_f32(x: f32, y: f32);
     elementwise LogisticF32 => logistic_f32(x: f32, y: f32);
     elementwise LookupI8 => lookup_i8(x: i8, y: i8, table: i8);
     window MaxPool2dF32 => max_pool2d_f32(x: f32, y: f32);
@@ -351,12 +372,20 @@ kernels! {
     elementwise MulF32(BinaryF32) => mul_f32(x: f32, y: f32, b: f32);
     elementwise MulI32(BinaryExact) => mul_i32(x: i32, y: i32, b: i32);
     elementwise MulI8(ProductI8) => mul_i8(x: i8, y: i8, b: i8);
+    elementwise NegF32(UnaryF32) => neg_f32(x: f32, y: f32);
     plain PadF32 => pad_f32(x: f32, y: f32);
     plain PadI8 => pad_i8(x: i8, y: i8);
     elementwise PowF32(BinaryF32) => pow_f32(x: f32, y: f32, b: f32);
+    elementwise PreluF32(BinaryF32) => prelu_f32(x: f32, y: f32, alpha: f32);
+    elementwise PreluI8 => prelu_i8(x: i8, y: i8, alpha: i8);
     plain QuantizeF32I8 => quantize_f32_i8(x: f32, y: i8);
+    elementwise RoundF32(UnaryF32) => round_f32(x: f32, y: f32);
+    elementwise RsqrtF32(UnaryF32) => rsqrt_f32(x: f32, y: f32);
+    elementwise SinF32(UnaryF32) => sin_f32(x: f32, y: f32);
     elementwise SoftmaxF32 => softmax_f32(x: f32, y: f32);
     elementwise SoftmaxI8 => softmax_i8(x: i8, y: i8);
+    elementwise SqrtF32(UnaryF32) => sqrt_f32(x: f32, y: f32);
+    elementwise SquareF32(UnaryF32) => square_f32(x: f32, y: f32);
     elementwise SquaredDifferenceF32(BinaryF32) => squared_difference_f32(x: f32, y: f32, b: f32);
     elementwise SquaredDifferenceI8(AddI8) => squared_difference_i8(x: i8, y: i8, b: i8);
     plain StridedCopyI8 => strided_copy_i8(x: i8, y: i8);
@@ -365,6 +394,7 @@ kernels! {
     elementwise SubI8(AddI8) => sub_i8(x: i8, y: i8, b: i8);
     reducing SumRowsF32 => sum_rows_f32(x: f32, y: f32);
     reducing SumRowsI8 => sum_rows_i8(x: i8, y: i32);
+    elementwise TanhF32(UnaryF32) => tanh_f32(x: f32, y: f32);
 }
 
 kernel_params! {

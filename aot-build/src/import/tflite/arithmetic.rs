@@ -1,8 +1,11 @@
 //! Functions of elements.
 
-use super::node::{Kind, Node};
+use super::node::{Kind, Node, kind};
 use crate::error::OpError;
-use crate::ops::{Activation, Binary, BinaryFunction, Op};
+use crate::ops::{Activation, Binary, BinaryFunction, LeakyRelu, Op, Unary, UnaryFunction};
+
+/// The options of operators for which the format has none.
+pub(super) const NO_OPTIONS: Kind = kind(0, "no options", 0);
 
 /// A function of two elements whose options hold a fused activation.
 pub(super) fn with_activation(
@@ -19,4 +22,23 @@ pub(super) fn with_activation(
 pub(super) fn binary(node: &Node<'_>, function: BinaryFunction, options: Kind) -> Result<Op, OpError> {
     node.optional_options(options)?;
     Ok(Binary { function, activation: Activation::None }.into())
+}
+
+/// A function of one element without attributes.
+pub(super) fn unary(node: &Node<'_>, function: UnaryFunction, options: Kind) -> Result<Op, OpError> {
+    node.optional_options(options)?;
+    Ok(Unary { function }.into())
+}
+
+pub(super) fn gelu(node: &Node<'_>) -> Result<Op, OpError> {
+    const APPROXIMATE: usize = 0;
+    let options = node.optional_options(kind(116, "GeluOptions", 1))?;
+    let approximate = options.flag(APPROXIMATE)?;
+    Ok(Unary { function: if approximate { UnaryFunction::GeluTanh } else { UnaryFunction::Gelu } }.into())
+}
+
+pub(super) fn leaky_relu(node: &Node<'_>) -> Result<Op, OpError> {
+    const ALPHA: usize = 0;
+    let options = node.options(kind(75, "LeakyReluOptions", 1))?;
+    Ok(LeakyRelu { alpha: options.f32(ALPHA)? }.into())
 }

@@ -2,7 +2,7 @@
 
 use aot_rt::DType;
 
-use super::arithmetic::{binary, with_activation};
+use super::arithmetic::{self, NO_OPTIONS, binary, unary, with_activation};
 use super::node::{Node, Options, kind};
 use super::schema::OperatorCode;
 use super::{movement, names};
@@ -10,7 +10,7 @@ use crate::error::OpError;
 use crate::graph::Shape;
 use crate::ops::{
     Activation, Add, AveragePool2d, BinaryFunction, Conv2d, DepthwiseConv2d, Dequantize, FullyConnected,
-    Logistic, MaxPool2d, Mean, Op, Padding2d, Quantize, Relu, Reshape, Softmax,
+    Logistic, MaxPool2d, Mean, Op, Padding2d, Prelu, Quantize, Relu, Reshape, Softmax, UnaryFunction,
 };
 
 /// An operator that is known.
@@ -46,6 +46,8 @@ const F: DType = DType::F32;
 const I: DType = DType::I8;
 
 const UNARY: &[&[DType]] = &[&[F, F], &[I, I]];
+const WITH_SHORTS: &[&[DType]] = &[&[F, F], &[I, I], &[DType::I16; 2]];
+const BINARY: &[&[DType]] = &[&[F, F, F], &[I, I, I]];
 const ARITHMETIC: &[&[DType]] = &[&[F, F, F], &[I, I, I], &[DType::I32; 3]];
 const WITH_WEIGHTS: &[&[DType]] = &[&[F, F, F, F], &[I, I, DType::I32, I]];
 const TO_INTEGER: &[&[DType]] = &[&[F, I], &[I, I]];
@@ -64,20 +66,26 @@ const GATHERED: &[&[DType]] = &[
 const MANY: usize = 1024;
 
 const OPERATORS: &[Known] = &[
+    known("ABS", 5, [1, 1], UNARY, |node| unary(node, UnaryFunction::Abs, kind(78, "AbsOptions", 0))),
     known("ADD", 5, [2, 2], ARITHMETIC, add),
     known("AVERAGE_POOL_2D", 3, [1, 1], UNARY, average_pool_2d),
     known("BATCH_TO_SPACE_ND", 4, [3, 3], MOVED, movement::batch_to_space),
     known("BROADCAST_TO", 4, [2, 2], MOVED, movement::broadcast_to),
+    known("CEIL", 1, [1, 1], UNARY, |node| unary(node, UnaryFunction::Ceil, NO_OPTIONS)),
     known("CONCATENATION", 7, [1, MANY], MOVED, movement::concatenation).of_all(),
     known("CONV_2D", 8, [2, 3], WITH_WEIGHTS, conv_2d),
+    known("COS", 1, [1, 1], UNARY, |node| unary(node, UnaryFunction::Cos, kind(84, "CosOptions", 0))),
     known("DEPTHWISE_CONV_2D", 7, [2, 3], WITH_WEIGHTS, depthwise_conv_2d),
     known("DEPTH_TO_SPACE", 1, [1, 1], MOVED, movement::depth_to_space),
     known("DEQUANTIZE", 6, [1, 1], TO_FLOAT, dequantize),
     known("DIV", 2, [2, 2], ARITHMETIC, |node| {
         with_activation(node, BinaryFunction::Div, kind(29, "DivOptions", 1))
     }),
+    known("ELU", 1, [1, 1], UNARY, |node| unary(node, UnaryFunction::Elu, NO_OPTIONS)),
+    known("EXP", 2, [1, 1], UNARY, |node| unary(node, UnaryFunction::Exp, kind(33, "ExpOptions", 0))),
     known("EXPAND_DIMS", 1, [2, 2], MOVED, expand_dims),
     known("FILL", 5, [2, 2], MOVED, movement::fill).of_operand(1),
+    known("FLOOR", 1, [1, 1], UNARY, |node| unary(node, UnaryFunction::Floor, NO_OPTIONS)),
     known("FLOOR_DIV", 3, [2, 2], ARITHMETIC, |node| {
         binary(node, BinaryFunction::FloorDiv, kind(65, "FloorDivOptions", 0))
     }),
@@ -86,6 +94,12 @@ const OPERATORS: &[Known] = &[
     }),
     known("FULLY_CONNECTED", 12, [2, 3], WITH_WEIGHTS, fully_connected),
     known("GATHER", 8, [2, 2], GATHERED, movement::gather),
+    known("GELU", 2, [1, 1], UNARY, arithmetic::gelu),
+    known("HARD_SWISH", 1, [1, 1], UNARY, |node| {
+        unary(node, UnaryFunction::HardSwish, kind(91, "HardSwishOptions", 0))
+    }),
+    known("LEAKY_RELU", 2, [1, 1], WITH_SHORTS, arithmetic::leaky_relu),
+    known("LOG", 2, [1, 1], UNARY, |node| unary(node, UnaryFunction::Log, NO_OPTIONS)),
     known("LOGISTIC", 3, [1, 1], UNARY, |_| Ok(Logistic {}.into())),
     known("MAXIMUM", 4, [2, 2], ARITHMETIC, |node| {
         binary(node, BinaryFunction::Maximum, kind(39, "MaximumMinimumOptions", 0))
@@ -99,22 +113,32 @@ const OPERATORS: &[Known] = &[
     known("MUL", 7, [2, 2], ARITHMETIC, |node| {
         with_activation(node, BinaryFunction::Mul, kind(21, "MulOptions", 1))
     }),
+    known("NEG", 1, [1, 1], UNARY, |node| unary(node, UnaryFunction::Neg, kind(42, "NegOptions", 0))),
     known("PACK", 5, [1, MANY], MOVED, movement::pack).of_all(),
     known("PAD", 6, [2, 2], MOVED, movement::pad),
     known("PADV2", 6, [3, 3], MOVED, movement::pad_v2),
     known("POW", 1, [2, 2], ARITHMETIC, |node| binary(node, BinaryFunction::Pow, kind(56, "PowOptions", 0))),
+    known("PRELU", 1, [2, 2], BINARY, |_| Ok(Prelu {}.into())),
     known("QUANTIZE", 3, [1, 1], TO_INTEGER, quantize),
     known("RELU", 3, [1, 1], UNARY, |_| Ok(Relu { activation: Activation::Relu }.into())),
     known("RELU6", 3, [1, 1], UNARY, |_| Ok(Relu { activation: Activation::Relu6 }.into())),
+    known("RELU_0_TO_1", 1, [1, 1], UNARY, |_| Ok(Relu { activation: Activation::Relu0To1 }.into())),
     known("RELU_N1_TO_1", 1, [1, 1], UNARY, |_| Ok(Relu { activation: Activation::ReluN1To1 }.into())),
     known("RESHAPE", 1, [1, 2], MOVED, reshape),
     known("REVERSE_V2", 4, [2, 2], MOVED, movement::reverse),
+    known("ROUND", 1, [1, 1], UNARY, |node| unary(node, UnaryFunction::Round, NO_OPTIONS)),
+    known("RSQRT", 3, [1, 1], UNARY, |node| unary(node, UnaryFunction::Rsqrt, NO_OPTIONS)),
+    known("SIN", 1, [1, 1], UNARY, |node| unary(node, UnaryFunction::Sin, NO_OPTIONS)),
     known("SLICE", 8, [3, 3], MOVED, movement::slice),
     known("SOFTMAX", 3, [1, 1], UNARY, softmax),
     known("SPACE_TO_BATCH_ND", 4, [3, 3], MOVED, movement::space_to_batch),
     known("SPACE_TO_DEPTH", 2, [1, 1], MOVED, movement::space_to_depth),
     known("SPLIT", 5, [2, 2], MOVED, movement::split).of_operand(1).with_results(),
     known("SPLIT_V", 3, [3, 3], MOVED, movement::split_v).with_results(),
+    known("SQRT", 1, [1, 1], UNARY, |node| unary(node, UnaryFunction::Sqrt, NO_OPTIONS)),
+    known("SQUARE", 1, [1, 1], UNARY, |node| {
+        unary(node, UnaryFunction::Square, kind(66, "SquareOptions", 0))
+    }),
     known("SQUARED_DIFFERENCE", 2, [2, 2], ARITHMETIC, |node| {
         binary(node, BinaryFunction::SquaredDifference, kind(76, "SquaredDifferenceOptions", 0))
     }),
@@ -123,6 +147,7 @@ const OPERATORS: &[Known] = &[
     known("SUB", 5, [2, 2], ARITHMETIC, |node| {
         with_activation(node, BinaryFunction::Sub, kind(28, "SubOptions", 2))
     }),
+    known("TANH", 3, [1, 1], UNARY, |node| unary(node, UnaryFunction::Tanh, NO_OPTIONS)),
     known("TILE", 3, [2, 2], MOVED, movement::tile),
     known("TRANSPOSE", 8, [2, 2], MOVED, movement::transpose),
     known("UNPACK", 6, [1, 1], MOVED, movement::unpack).with_results(),

@@ -383,7 +383,7 @@ fn nodes() {
         (
             r#""outputs": ["h"]"#,
             r#""outputs": ["h"], "attributes": {"activation": "rellu"}"#,
-            "line 13, column 106: node #1 fully_connected `h`: unknown variant `rellu`, expected one of `none`, `relu`, `relu6`, `relu_n1_to_1`\n  = help: did you mean `relu`?",
+            "line 13, column 106: node #1 fully_connected `h`: unknown variant `rellu`, expected one of `none`, `relu`, `relu6`, `relu_n1_to_1`, `relu_0_to_1`\n  = help: did you mean `relu`?",
         ),
         (
             r#""outputs": ["h"]"#,
