@@ -15,6 +15,8 @@ pub enum DType {
     I64,
     /// IEEE 754 single precision.
     F32,
+    /// A truth value: a byte that is 0 or 1.
+    Bool,
 }
 
 impl DType {
@@ -22,7 +24,7 @@ impl DType {
     #[must_use]
     pub const fn size(self) -> usize {
         match self {
-            Self::I8 | Self::U8 => 1,
+            Self::I8 | Self::U8 | Self::Bool => 1,
             Self::I16 => 2,
             Self::I32 | Self::F32 => 4,
             Self::I64 => 8,
@@ -30,7 +32,7 @@ impl DType {
     }
 
     /// All types.
-    pub const ALL: [Self; 6] = [Self::I8, Self::U8, Self::I16, Self::I32, Self::I64, Self::F32];
+    pub const ALL: [Self; 7] = [Self::I8, Self::U8, Self::I16, Self::I32, Self::I64, Self::F32, Self::Bool];
 
     /// The type with this [`name`](Self::name).
     #[must_use]
@@ -38,7 +40,7 @@ impl DType {
         Self::ALL.into_iter().find(|dtype| dtype.name() == name)
     }
 
-    /// Name of the Rust type: `"i8"`, `"f32"`, ….
+    /// Name: that of the Rust type, such as `"i8"` or `"f32"`, or `"bool"`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -48,6 +50,17 @@ impl DType {
             Self::I32 => "i32",
             Self::I64 => "i64",
             Self::F32 => "f32",
+            Self::Bool => "bool",
+        }
+    }
+
+    /// Name of the Rust type that holds an element: a `bool` is a `u8`, since not every
+    /// byte is a `bool` in Rust.
+    #[must_use]
+    pub const fn rust_type(self) -> &'static str {
+        match self {
+            Self::Bool => "u8",
+            Self::I8 | Self::U8 | Self::I16 | Self::I32 | Self::I64 | Self::F32 => self.name(),
         }
     }
 }

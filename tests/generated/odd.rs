@@ -5,7 +5,10 @@ use aot_build::config::{InputPlacement, Optimize, Placement};
 use aot_build::graph::{
     Data, Graph, GraphBuilder, NodeDeclaration, OutputDeclaration, Quantization, Shape, TensorId, TensorType,
 };
-use aot_build::ops::{Add, Concatenation, FullyConnected, Op, Reshape, Slice, Split};
+use aot_build::ops::{
+    Activation, Add, Binary, BinaryFunction, Compare, Concatenation, FullyConnected, Op, Relation, Reshape,
+    Select, Slice, Split, Unary, UnaryFunction,
+};
 use aot_build::{Config, Model, SourceInfo, compile};
 use aot_rt::DType;
 
@@ -29,6 +32,8 @@ pub(crate) fn models() -> Vec<(&'static str, Model)> {
     models.push(("copies_caller", model("Copies", copies(), Inputs::Caller, Outputs::Caller)));
     models.push(("moves", model("Moves", moves(), Inputs::Workspace, Outputs::Workspace)));
     models.push(("moves_caller", model("Moves", moves(), Inputs::Caller, Outputs::Caller)));
+    models.push(("truth", model("Truth", truth(), Inputs::Workspace, Outputs::Workspace)));
+    models.push(("truth_caller", model("Truth", truth(), Inputs::Caller, Outputs::Caller)));
     // Names of what the runtime has, too.
     models.push(("chain", model("Workspace", chain(), Inputs::Workspace, Outputs::Workspace)));
     models.push(("chain_caller", model("Model", chain(), Inputs::Caller, Outputs::Caller)));
@@ -130,6 +135,27 @@ fn moves() -> Graph {
     let last = node(&mut builder, slice([3, 0], [2, 4], &[]), [all], ("last", rows(2, 4)));
     let twice = node(&mut builder, Add::default(), [last, last], ("twice", rows(2, 4)));
     builder.finish(vec![all, wide, last, twice]).expect("the graph is valid")
+}
+
+/// Truth values as input, as output, between steps and as a constant.
+fn truth() -> Graph {
+    let (floats, truths) = (|| float(4, DType::F32), || float(4, DType::Bool));
+    let binary = |function| Binary { function, activation: Activation::None };
+    let mut builder = GraphBuilder::new("truth");
+    let x = builder.input("x", floats());
+    let mask = builder.input("mask", truths());
+    let zero = builder.constant("zero", float(1, DType::F32), Data::from_f32s(&[0.0]));
+    let never = builder.constant("never", truths(), Data::from_bytes([0, 0, 0, 1]));
+    let negative =
+        node(&mut builder, Compare { relation: Relation::Less }, [x, zero], ("negative", truths()));
+    let masked = binary(BinaryFunction::LogicalAnd);
+    let masked = node(&mut builder, masked, [negative, mask], ("masked", truths()));
+    let last = node(&mut builder, binary(BinaryFunction::LogicalOr), [masked, never], ("last", truths()));
+    let turned = node(&mut builder, Unary { function: UnaryFunction::Neg }, [x], ("turned", floats()));
+    let y = node(&mut builder, Select::default(), [last, turned, x], ("y", floats()));
+    let rest = Unary { function: UnaryFunction::LogicalNot };
+    let rest = node(&mut builder, rest, [last], ("rest", truths()));
+    builder.finish(vec![y, rest]).expect("the graph is valid")
 }
 
 fn chain() -> Graph {

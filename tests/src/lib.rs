@@ -37,6 +37,16 @@ pub mod moves_caller {
     aot_rt::include_model!("moves_caller");
 }
 
+/// Truth values.
+pub mod truth {
+    aot_rt::include_model!("truth");
+}
+
+/// The same in the caller's arrays.
+pub mod truth_caller {
+    aot_rt::include_model!("truth_caller");
+}
+
 /// Many steps, and a name that the runtime has, too.
 pub mod chain {
     aot_rt::include_model!("chain");

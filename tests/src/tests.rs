@@ -4,7 +4,7 @@ use aot_rt::{IoError, Model};
 
 use super::{
     chain, copies, moves, moves_caller, names, names_caller, names_inputs_caller, names_outputs_caller,
-    private,
+    private, truth, truth_caller,
 };
 
 const A: [i8; 4] = [3, 4, 5, 127];
@@ -107,6 +107,21 @@ fn views_and_parts() {
     moves_caller::Moves::new().run(&x, outputs);
     assert_eq!((&found_all[..], &found_wide[..]), (&all[..], &wide[..]));
     assert_eq!((&found_last[..], &found_twice[..]), (&last[..], &twice[..]));
+}
+
+#[test]
+fn truth_values_are_bytes() {
+    let (x, mask) = ([-1.0, -2.0, 3.0, 4.0], [1, 0, 1, 0]);
+    let (y, rest) = ([1.0, -2.0, 3.0, -4.0], [0, 1, 1, 0]);
+    let mut runner = truth::Truth::new();
+    for _ in 0..2 {
+        let outputs = runner.run(truth::TruthInputs { x: &x, mask: &mask });
+        assert_eq!((outputs.y, outputs.rest), (&y, &rest));
+    }
+    let (mut found_y, mut found_rest) = ([0.0; 4], [7; 4]);
+    let outputs = truth_caller::TruthOutputs { y: &mut found_y, rest: &mut found_rest };
+    truth_caller::Truth::new().run(truth_caller::TruthInputs { x: &x, mask: &mask }, outputs);
+    assert_eq!((found_y, found_rest), (y, rest));
 }
 
 #[test]

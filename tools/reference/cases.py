@@ -164,11 +164,11 @@ def cases(name, what, op, operands, *, output=None, kinds=("f32", "i8"), seed=0,
     return made
 
 
-def exact(name, op, arrays, *, constants=None, shape=None, engine="litert", what=None):
+def exact(name, op, arrays, *, constants=None, shape=None, y=None, engine="litert", what=None):
     """The case OPERATOR_TYPE_NAME: `arrays` are the inputs, elements stand for themselves.
 
-    `constants`: arrays by their position among the operands. `shape`: that of the
-    result, which LiteRT finds by itself.
+    `constants`: arrays by their position among the operands. `shape`, `y`: shape and type
+    of the result, found by LiteRT and as the first input by default.
     """
     constants = {position: np.asarray(array) for position, array in (constants or {}).items()}
     arrays = [np.asarray(array) for array in arrays]
@@ -177,11 +177,12 @@ def exact(name, op, arrays, *, constants=None, shape=None, engine="litert", what
         data = constants.get(position)
         array = inputs.pop(0) if data is None else data
         operands.append(Tensor(f"x{position}", array.shape, array.dtype, None, data))
+    dtype = np.dtype(operands[0].dtype if y is None else y)
     if shape is None:
-        y = run_litert_reference(build(op, operands, [Tensor("y", (1,), arrays[0].dtype)]), [arrays])[0][0]
+        y = run_litert_reference(build(op, operands, [Tensor("y", (1,), dtype)]), [arrays])[0][0]
     else:
-        y = np.zeros(shape, arrays[0].dtype)
-    kind = {"float32": "f32", "bool": "bool"}.get(arrays[0].dtype.name, arrays[0].dtype.name.replace("int", "i"))
+        y = np.zeros(shape, dtype)
+    kind = np.dtype(operands[0].dtype).name.replace("float", "f").replace("int", "i")
     shapes = " ".join(str(list(tensor.shape)) for tensor in operands)
     return Case(
         name=f"{op.name.lower()}_{kind}_{name}",

@@ -17,10 +17,10 @@ import numpy as np
 
 from casefiles import write_case
 from engines import run_litert_reference
-from families import arithmetic, convolution, elementwise, faults, fully_connected, functions, layout, movement, pooling, refused
+from families import arithmetic, convolution, elementwise, faults, fully_connected, functions, layout, logic, movement, pooling, refused
 
 CONFORMANCE = Path(__file__).resolve().parents[2] / "tests" / "conformance"
-FAMILIES = (convolution, fully_connected, pooling, elementwise, arithmetic, functions, layout, movement, faults)
+FAMILIES = (convolution, fully_connected, pooling, elementwise, arithmetic, functions, logic, layout, movement, faults)
 
 
 def main():

@@ -29,7 +29,7 @@ impl<'m> Port<'m> {
 
     /// Name of the element type.
     pub(super) fn element(&self) -> &'static str {
-        self.ty().dtype.name()
+        self.ty().dtype.rust_type()
     }
 
     /// The array type: `[i8; 490]`.

@@ -52,7 +52,27 @@ fn specialises(kernel: &Kernel) -> bool {
         | Kernel::AddI32(_)
         | Kernel::AverageF32(_)
         | Kernel::AverageI8(_)
+        | Kernel::CastF32I16(_)
+        | Kernel::CastF32I32(_)
+        | Kernel::CastF32I64(_)
+        | Kernel::CastF32I8(_)
+        | Kernel::CastI16F32(_)
+        | Kernel::CastI16I32(_)
+        | Kernel::CastI16I8(_)
+        | Kernel::CastI32F32(_)
+        | Kernel::CastI32I16(_)
+        | Kernel::CastI32I64(_)
+        | Kernel::CastI32I8(_)
+        | Kernel::CastI64F32(_)
+        | Kernel::CastI64I32(_)
+        | Kernel::CastI8I16(_)
+        | Kernel::CastI8I32(_)
+        | Kernel::CastI8I64(_)
         | Kernel::CeilF32(_)
+        | Kernel::CompareF32(_)
+        | Kernel::CompareI32(_)
+        | Kernel::CompareI64(_)
+        | Kernel::CompareI8(_)
         | Kernel::CopyI8(_)
         | Kernel::CosF32(_)
         | Kernel::DequantizeI8F32(_)
@@ -90,6 +110,7 @@ fn specialises(kernel: &Kernel) -> bool {
         | Kernel::QuantizeF32I8(_)
         | Kernel::RoundF32(_)
         | Kernel::RsqrtF32(_)
+        | Kernel::SelectI8(_)
         | Kernel::SinF32(_)
         | Kernel::SoftmaxF32(_)
         | Kernel::SoftmaxI8(_)
@@ -445,7 +466,7 @@ impl<'m> Steps<'m> {
             .iter()
             .filter_map(|argument| match &argument.place {
                 Place::Workspace(view, offset) => {
-                    let (element, len) = (view.dtype.name(), integer(view.len));
+                    let (element, len) = (view.dtype.rust_type(), integer(view.len));
                     Some((argument, format!("<{element}, {}, {len}>", integer(offset))))
                 }
                 Place::Caller(..) | Place::Constant(_) => None,
@@ -478,7 +499,7 @@ impl<'m> Steps<'m> {
             Place::Workspace(..) => (),
             Place::Constant(ConstantView { len: 0, .. }) => code.line(format!("let {name} = &[];")),
             Place::Constant(ConstantView { offset, dtype, len }) => {
-                let (element, offset, len) = (dtype.name(), integer(offset), integer(len));
+                let (element, offset, len) = (dtype.rust_type(), integer(offset), integer(len));
                 code.line(format!("let {name} = CONSTANTS.get::<{element}, {offset}, {len}>();"));
             }
             Place::Caller(view, port) => {
@@ -488,7 +509,7 @@ impl<'m> Steps<'m> {
                 }
                 let function = if argument.access == Access::Write { "part_mut" } else { "part" };
                 self.imports.insert(function);
-                let (from, to) = (port.element(), view.dtype.name());
+                let (from, to) = (port.element(), view.dtype.rust_type());
                 let [offset, len, whole] = [view.offset, view.len, whole].map(integer);
                 code.line(format!(
                     "let {name} = {function}::<{from}, {to}, {offset}, {len}, {whole}>({name});"

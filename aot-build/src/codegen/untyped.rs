@@ -102,6 +102,7 @@ fn variant(dtype: DType) -> &'static str {
         DType::I32 => "I32",
         DType::I64 => "I64",
         DType::F32 => "F32",
+        DType::Bool => "Bool",
     }
 }
 

@@ -50,7 +50,7 @@ impl Data {
         }
         Ok(match dtype {
             DType::I8 => read(&self.0, |b| i8::from_le_bytes(b).into()),
-            DType::U8 => read(&self.0, |b: [u8; 1]| b[0].into()),
+            DType::U8 | DType::Bool => read(&self.0, |b: [u8; 1]| b[0].into()),
             DType::I16 => read(&self.0, |b| i16::from_le_bytes(b).into()),
             DType::I32 => read(&self.0, |b| i32::from_le_bytes(b).into()),
             DType::I64 => read(&self.0, i64::from_le_bytes),

@@ -2,7 +2,8 @@
 //!
 //! Operands: `a`, `b`. Result: the broadcast shape.
 //! Sources: TFLite SUB, MUL, DIV, MINIMUM, MAXIMUM, SQUARED_DIFFERENCE, POW, FLOOR_DIV,
-//! FLOOR_MOD; ONNX Sub, Mul, Div, Min, Max, Pow, Mod. Sums are `add`, which is fused into
+//! FLOOR_MOD, LOGICAL_AND, LOGICAL_OR; ONNX Sub, Mul, Div, Min, Max, Pow, Mod, And,
+//! Or. Sums are `add`, which is fused into
 //! convolutions.
 //! One file for all: they have one shape rule, and one way in which operands meet.
 //! int8: differences as sums are computed (tflite numerics, section 3); products and
@@ -54,6 +55,10 @@ pub enum BinaryFunction {
     FloorDiv,
     /// The remainder of that, with the sign of `b`.
     FloorMod,
+    /// Both are true.
+    LogicalAnd,
+    /// One of them is true, or both.
+    LogicalOr,
 }
 
 impl BinaryFunction {
@@ -69,12 +74,14 @@ impl BinaryFunction {
             Self::Pow => ("pow", "to the power of"),
             Self::FloorDiv => ("floor_div", "/"),
             Self::FloorMod => ("floor_mod", "modulo"),
+            Self::LogicalAnd => ("logical_and", "and"),
+            Self::LogicalOr => ("logical_or", "or"),
         }
     }
 
-    /// The kernel for floats.
-    const fn kernel_f32(self, params: BinaryF32) -> Kernel {
-        match self {
+    /// The kernel for floats, if there is one.
+    const fn kernel_f32(self, params: BinaryF32) -> Option<Kernel> {
+        Some(match self {
             Self::Sub => Kernel::SubF32(params),
             Self::Mul => Kernel::MulF32(params),
             Self::Div => Kernel::DivF32(params),
@@ -84,7 +91,8 @@ impl BinaryFunction {
             Self::Pow => Kernel::PowF32(params),
             Self::FloorDiv => Kernel::FloorDivF32(params),
             Self::FloorMod => Kernel::FloorModF32(params),
-        }
+            Self::LogicalAnd | Self::LogicalOr => return None,
+        })
     }
 
     /// The kernel for integers that stand for themselves, if there is one.
@@ -97,8 +105,26 @@ impl BinaryFunction {
             Self::Maximum => Kernel::MaximumI32(params),
             Self::FloorDiv => Kernel::FloorDivI32(params),
             Self::FloorMod => Kernel::FloorModI32(params),
-            Self::SquaredDifference | Self::Pow => return None,
+            Self::SquaredDifference | Self::Pow | Self::LogicalAnd | Self::LogicalOr => return None,
         })
+    }
+
+    /// The kernel for truth values, if there is one.
+    const fn kernel_bool(self, params: BinaryExact) -> Option<Kernel> {
+        match self {
+            // Of 0 and 1.
+            Self::LogicalAnd => Some(Kernel::MinimumI8(params)),
+            Self::LogicalOr => Some(Kernel::MaximumI8(params)),
+            Self::Sub
+            | Self::Mul
+            | Self::Div
+            | Self::Minimum
+            | Self::Maximum
+            | Self::SquaredDifference
+            | Self::Pow
+            | Self::FloorDiv
+            | Self::FloorMod => None,
+        }
     }
 }
 
@@ -124,9 +150,11 @@ impl Binary {
                     _ => Kernel::MaximumI8(BinaryExact { broadcast }),
                 }
             }
-            BinaryFunction::Pow | BinaryFunction::FloorDiv | BinaryFunction::FloorMod => {
-                return Err(no_kernel(&[DType::I8; 3]));
-            }
+            BinaryFunction::Pow
+            | BinaryFunction::FloorDiv
+            | BinaryFunction::FloorMod
+            | BinaryFunction::LogicalAnd
+            | BinaryFunction::LogicalOr => return Err(no_kernel(&[DType::I8; 3])),
         })
     }
 
@@ -174,16 +202,22 @@ impl Operator for Binary {
         let broadcast = broadcast::loops(&a.ty.shape, &b.ty.shape)?;
         let kernel = match (a.ty.dtype, b.ty.dtype, y.ty.dtype) {
             (DType::F32, DType::F32, DType::F32) => {
-                Some(self.function.kernel_f32(BinaryF32 { broadcast, range: self.activation.range_f32() }))
+                self.function.kernel_f32(BinaryF32 { broadcast, range: self.activation.range_f32() })
             }
             (DType::I8, DType::I8, DType::I8) => Some(self.kernel_i8(node, broadcast)?),
             (DType::I32, DType::I32, DType::I32) if self.activation == Activation::None => {
                 self.function.kernel_i32(BinaryExact { broadcast })
             }
+            (DType::Bool, DType::Bool, DType::Bool) if self.activation == Activation::None => {
+                self.function.kernel_bool(BinaryExact { broadcast })
+            }
             _ => None,
         };
         let kernel = kernel.ok_or_else(|| no_kernel(&[a.ty.dtype, b.ty.dtype, y.ty.dtype]))?;
-        let operands = vec![node.read(0)?, node.write(0), node.read(1)?];
+        let mut operands = vec![node.read(0)?, node.write(0), node.read(1)?];
+        if y.ty.dtype == DType::Bool {
+            operands.iter_mut().for_each(|operand| *operand = operand.as_bytes());
+        }
         let shapes = broadcast::description(&a.ty.shape, self.function.names().1, &b.ty.shape);
         node.step(kernel, operands, 0, format!("{shapes}{}", self.activation));
         Ok(())

@@ -24,44 +24,70 @@ pub(super) fn shape(a: &[usize], b: &[usize]) -> Result<Vec<usize>, OpError> {
         .collect()
 }
 
-/// The loops in which a kernel visits the elements: neighbouring axes along which the
-/// same operands are repeated are one loop.
+/// Loops over the elements of a result of `N` operands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Loops<const N: usize>(Vec<Loop<N>>);
+
+/// A loop, over axes along which the same operands are repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Loop<const N: usize> {
+    extent: usize,
+    repeats: [bool; N],
+}
+
+impl<const N: usize> Loops<N> {
+    /// The loops over `y`, to which operands of these shapes are broadcast.
+    pub(super) fn new(y: &[usize], operands: [&[usize]; N]) -> Self {
+        let mut loops: Vec<Loop<N>> = Vec::new();
+        for (i, &extent) in y.iter().enumerate().filter(|(_, extent)| **extent > 1) {
+            let repeats =
+                operands.map(|shape| (i + shape.len()).checked_sub(y.len()).is_none_or(|i| shape[i] == 1));
+            match loops.last_mut() {
+                Some(outer) if outer.repeats == repeats => outer.extent *= extent,
+                _ => loops.push(Loop { extent, repeats }),
+            }
+        }
+        Self(loops)
+    }
+
+    /// Takes the innermost loop away, where these are the operands that it repeats; gives
+    /// its rounds.
+    pub(super) fn pop(&mut self, repeats: [bool; N]) -> Option<usize> {
+        self.0.pop_if(|inner| inner.repeats == repeats).map(|inner| inner.extent)
+    }
+
+    /// The rounds, and the distance from one round to the next in each operand, of whose
+    /// elements `units` are so far apart. Loops that are not needed come first.
+    ///
+    /// # Errors
+    ///
+    /// When there are more than six.
+    pub(super) fn strides(&self, mut units: [usize; N]) -> Result<([usize; 6], [[usize; 6]; N]), OpError> {
+        let (mut extents, mut strides) = ([1; 6], [[0; 6]; N]);
+        if self.0.len() > extents.len() {
+            return Err("the shapes alternate too often to be broadcast".into());
+        }
+        for (i, Loop { extent, repeats }) in (0..extents.len()).rev().zip(self.0.iter().rev()) {
+            extents[i] = *extent;
+            for ((unit, repeated), strides) in units.iter_mut().zip(repeats).zip(&mut strides) {
+                if !repeated {
+                    strides[i] = *unit;
+                    *unit *= extent;
+                }
+            }
+        }
+        Ok((extents, strides))
+    }
+}
+
+/// The loops in which a kernel visits the elements of two operands.
 ///
 /// # Errors
 ///
 /// When the shapes cannot be broadcast together, or need too many loops.
 pub(super) fn loops(a: &[usize], b: &[usize]) -> Result<Broadcast, OpError> {
-    struct Loop {
-        extent: usize,
-        repeats: [bool; 2],
-    }
-    let y = shape(a, b)?;
-    let mut loops: Vec<Loop> = Vec::new();
-    for (i, &extent) in y.iter().enumerate().filter(|(_, extent)| **extent > 1) {
-        let repeats =
-            [a, b].map(|shape| (i + shape.len()).checked_sub(y.len()).is_none_or(|i| shape[i] == 1));
-        match loops.last_mut() {
-            Some(outer) if outer.repeats == repeats => outer.extent *= extent,
-            _ => loops.push(Loop { extent, repeats }),
-        }
-    }
-    let mut broadcast = Broadcast { extents: [1; 6], a_strides: [0; 6], b_strides: [0; 6] };
-    if loops.len() > broadcast.extents.len() {
-        return Err(format!("shapes {a:?} and {b:?} alternate too often to be broadcast").into());
-    }
-    let mut strides = [1, 1];
-    for (i, Loop { extent, repeats }) in (0..broadcast.extents.len()).rev().zip(loops.into_iter().rev()) {
-        broadcast.extents[i] = extent;
-        for ((stride, repeated), of) in
-            strides.iter_mut().zip(repeats).zip([&mut broadcast.a_strides, &mut broadcast.b_strides])
-        {
-            if !repeated {
-                of[i] = *stride;
-                *stride *= extent;
-            }
-        }
-    }
-    Ok(broadcast)
+    let (extents, [a_strides, b_strides]) = Loops::new(&shape(a, b)?, [a, b]).strides([1; 2])?;
+    Ok(Broadcast { extents, a_strides, b_strides })
 }
 
 /// The shapes of two operands with the function's sign between them, or one where they

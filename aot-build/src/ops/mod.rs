@@ -11,11 +11,14 @@ mod binary;
 mod blocks;
 mod broadcast;
 mod broadcast_to;
+mod cast;
+mod compare;
 mod concatenation;
 mod conv2d;
 mod depth_to_space;
 mod depthwise_conv2d;
 mod dequantize;
+mod find;
 mod fully_connected;
 mod gather;
 mod leaky_relu;
@@ -31,6 +34,7 @@ mod quantized;
 mod relu;
 mod reshape;
 mod reverse;
+mod select;
 mod slice;
 mod softmax;
 mod space_to_batch;
@@ -53,11 +57,14 @@ pub use average_pool2d::AveragePool2d;
 pub use batch_to_space::BatchToSpace;
 pub use binary::{Binary, BinaryFunction};
 pub use broadcast_to::BroadcastTo;
+pub use cast::Cast;
+pub use compare::{Compare, Relation};
 pub use concatenation::Concatenation;
 pub use conv2d::Conv2d;
 pub use depth_to_space::DepthToSpace;
 pub use depthwise_conv2d::DepthwiseConv2d;
 pub use dequantize::Dequantize;
+pub use find::Find;
 pub use fully_connected::FullyConnected;
 pub use gather::Gather;
 pub use leaky_relu::LeakyRelu;
@@ -72,6 +79,7 @@ pub use quantize::Quantize;
 pub use relu::Relu;
 pub use reshape::Reshape;
 pub use reverse::Reverse;
+pub use select::Select;
 pub use slice::Slice;
 pub use softmax::Softmax;
 pub use space_to_batch::SpaceToBatch;
@@ -324,11 +332,14 @@ operators! {
     BatchToSpace,
     Binary,
     BroadcastTo,
+    Cast,
+    Compare,
     Concatenation,
     Conv2d,
     DepthToSpace,
     DepthwiseConv2d,
     Dequantize,
+    Find,
     FullyConnected,
     Gather,
     LeakyRelu,
@@ -343,6 +354,7 @@ operators! {
     Relu,
     Reshape,
     Reverse,
+    Select,
     Slice,
     Softmax,
     SpaceToBatch,

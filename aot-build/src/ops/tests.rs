@@ -376,3 +376,38 @@ fn refusals_of_functions_of_one_element() {
     let error = Op::from(Prelu {}).infer(&[Some(x), Some(wide)]).unwrap_err();
     assert!(error.message.contains("alpha [2, 2] is larger than [2]"));
 }
+
+#[test]
+fn refusals_of_truth_values() {
+    let truth = || TensorType::new(DType::Bool, Shape::new([2]).unwrap());
+    let integers = || TensorType::new(DType::U8, Shape::new([2]).unwrap());
+    let fine = || i8_type([2], 0.1, -3);
+    let less = Compare { relation: Relation::Less };
+    let and = Binary { function: BinaryFunction::LogicalAnd, activation: Activation::None };
+    for (op, operands, y, expect) in [
+        (Op::from(less.clone()), vec![fine(), f32_type([2])], truth(), "no kernel for the types i8, f32"),
+        (less.into(), vec![i8_type([2], 1e6, 0), fine()], truth(), "a sum can reach 65280"),
+        (and.clone().into(), vec![fine(), fine()], fine(), "no kernel for the types i8, i8, i8"),
+        (and.into(), vec![f32_type([2]), f32_type([2])], f32_type([2]), "no kernel for the types f32"),
+        (Select::default().into(), vec![truth(), fine(), fine()], i8_type([2], 0.2, 4), "they must be equal"),
+        (
+            Select::default().into(),
+            vec![truth(), fine(), f32_type([2])],
+            fine(),
+            "no kernel for the types i8, f32",
+        ),
+        (
+            Cast { dtype: DType::U8 }.into(),
+            vec![f32_type([2])],
+            integers(),
+            "no kernel for the types f32, u8",
+        ),
+    ] {
+        let error = lowered(op, &operands, y).unwrap_err();
+        assert!(error.contains(expect), "{error} -- expected {expect}");
+    }
+    let [condition, a] =
+        [("c", fine()), ("a", fine())].map(|(name, ty)| Tensor { name: name.into(), ty, data: None });
+    let error = Op::from(Select::default()).infer(&[Some(&condition), Some(&a), Some(&a)]).unwrap_err();
+    assert_eq!(error.message, "the condition is i8, expected bool");
+}

@@ -1,13 +1,13 @@
 //! `unary`: a function of every element.
 //!
 //! Operand: `x`. Result: the same shape.
-//! Sources: TFLite ABS, CEIL, COS, ELU, EXP, FLOOR, GELU, HARD_SWISH, LOG, NEG, ROUND,
+//! Sources: TFLite ABS, CEIL, COS, ELU, EXP, FLOOR, GELU, HARD_SWISH, LOG, LOGICAL_NOT, NEG, ROUND,
 //! RSQRT, SIN, SQRT, SQUARE, TANH; ONNX operators of these names.
 //! One file for all: they have one shape rule, and int8 is always a table of 256 results.
 //! int8: tflite numerics, sections 3 to 5; functions without an arithmetic of their own in
 //! TFLite are computed in single precision. A result that is no number is the zero point.
 
-use aot_rt::kernels::{InPlace, Kernel, UnaryF32, gelu_f32, tanh_table};
+use aot_rt::kernels::{InPlace, Kernel, LookupI8, UnaryF32, gelu_f32, tanh_table};
 use aot_rt::{DType, Quantization};
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +51,8 @@ pub enum UnaryFunction {
     HardSwish,
     /// The natural logarithm.
     Log,
+    /// Whether it is false.
+    LogicalNot,
     /// `-x`.
     Neg,
     /// The nearest integer, ties to even.
@@ -81,6 +83,7 @@ impl UnaryFunction {
             Self::GeluTanh => "gelu_tanh",
             Self::HardSwish => "hard_swish",
             Self::Log => "log",
+            Self::LogicalNot => "logical_not",
             Self::Neg => "neg",
             Self::Round => "round",
             Self::Rsqrt => "rsqrt",
@@ -91,9 +94,9 @@ impl UnaryFunction {
         }
     }
 
-    /// The kernel for floats.
-    const fn kernel_f32(self, params: UnaryF32) -> Kernel {
-        match self {
+    /// The kernel for floats, if there is one.
+    const fn kernel_f32(self, params: UnaryF32) -> Option<Kernel> {
+        Some(match self {
             Self::Abs => Kernel::AbsF32(params),
             Self::Ceil => Kernel::CeilF32(params),
             Self::Cos => Kernel::CosF32(params),
@@ -104,6 +107,7 @@ impl UnaryFunction {
             Self::GeluTanh => Kernel::GeluTanhF32(params),
             Self::HardSwish => Kernel::HardSwishF32(params),
             Self::Log => Kernel::LogF32(params),
+            Self::LogicalNot => return None,
             Self::Neg => Kernel::NegF32(params),
             Self::Round => Kernel::RoundF32(params),
             Self::Rsqrt => Kernel::RsqrtF32(params),
@@ -111,7 +115,7 @@ impl UnaryFunction {
             Self::Sqrt => Kernel::SqrtF32(params),
             Self::Square => Kernel::SquareF32(params),
             Self::Tanh => Kernel::TanhF32(params),
-        }
+        })
     }
 
     /// The int8 results.
@@ -145,6 +149,7 @@ impl UnaryFunction {
                 0.5 * x * (1.0 + (root * (x + 0.044_715 * x.powi(3))).tanh())
             }),
             Self::Log => of_reals(f64::ln),
+            Self::LogicalNot => Err(no_kernel(&[DType::I8; 2])),
             Self::Round => of_reals(f64::round_ties_even),
             Self::Rsqrt => of_reals(|x| x.sqrt().recip()),
             Self::Sin => of_reals(f64::sin),
@@ -172,6 +177,7 @@ impl Operator for Unary {
         match (x.ty.dtype, y.ty.dtype) {
             (DType::F32, DType::F32) => {
                 let kernel = self.function.kernel_f32(UnaryF32 { len });
+                let kernel = kernel.ok_or_else(|| no_kernel(&[DType::F32; 2]))?;
                 let operands = vec![node.read(0)?, node.write(0)];
                 node.step(kernel, operands, 0, format!("{len} elements"));
                 Ok(())
@@ -179,6 +185,14 @@ impl Operator for Unary {
             (DType::I8, DType::I8) => {
                 let table = self.function.table(node)?;
                 quantized::lookup(node, table)
+            }
+            (DType::Bool, DType::Bool) if self.function == UnaryFunction::LogicalNot => {
+                let mut table = [0; 256];
+                table[0] = 1;
+                let table = node.constant(DType::I8, &table);
+                let operands = vec![node.read(0)?.as_bytes(), node.write(0).as_bytes(), table];
+                node.step(Kernel::LookupI8(LookupI8 { len }), operands, 0, format!("{len} elements, table"));
+                Ok(())
             }
             (x, y) => Err(no_kernel(&[x, y])),
         }

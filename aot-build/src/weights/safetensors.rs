@@ -14,13 +14,14 @@ use crate::graph::Shape;
 use crate::import::json::format::Entries;
 
 /// Element types and how the format calls them.
-const TYPES: [(DType, &str); 6] = [
+const TYPES: [(DType, &str); 7] = [
     (DType::I8, "I8"),
     (DType::U8, "U8"),
     (DType::I16, "I16"),
     (DType::I32, "I32"),
     (DType::I64, "I64"),
     (DType::F32, "F32"),
+    (DType::Bool, "BOOL"),
 ];
 
 /// The key of the header that is no tensor.
@@ -193,7 +194,7 @@ mod tests {
         let tensors = SafeTensors::read(file(header, &[0; 4])).unwrap();
         assert_eq!(tensors.names().collect::<Vec<_>>(), ["a", "b"]);
         assert_eq!(tensors.get("c"), None);
-        let expect = "elements of type `F16`, expected one of I8, U8, I16, I32, I64, F32";
+        let expect = "elements of type `F16`, expected one of I8, U8, I16, I32, I64, F32, BOOL";
         assert_eq!(tensors.get("a").unwrap().unwrap_err(), expect);
         assert_eq!(tensors.get("b").unwrap().unwrap_err(), "i16 [2] takes 4 bytes, there are 2");
     }

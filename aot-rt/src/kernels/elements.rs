@@ -84,20 +84,7 @@ impl<T: Copy> Elements<T> for Apart<'_, T> {
 
     #[inline(always)]
     fn zip(self, broadcast: &Broadcast, b: &[T], pair: impl Fn(T, T) -> T) {
-        let [e0, e1, e2, e3, e4, inner] = broadcast.extents;
-        let [a0, a1, a2, a3, a4, a_inner] = broadcast.a_strides;
-        let [b0, b1, b2, b3, b4, b_inner] = broadcast.b_strides;
-        let outer = Offsets::new([e0, e1, e2, e3, e4], [[a0, b0], [a1, b1], [a2, b2], [a3, b3], [a4, b4]]);
-        for (y, [a_start, b_start]) in chunks_mut(self.y, inner).zip(outer) {
-            let a = part(self.x, a_start, if a_inner == 0 { 1 } else { inner });
-            let b = part(b, b_start, if b_inner == 0 { 1 } else { inner });
-            match (a_inner, b_inner, a, b) {
-                (0, 0, &[a], &[b]) => y.iter_mut().for_each(|y| *y = pair(a, b)),
-                (0, _, &[a], b) => y.iter_mut().zip(b).for_each(|(y, &b)| *y = pair(a, b)),
-                (_, 0, a, &[b]) => y.iter_mut().zip(a).for_each(|(y, &a)| *y = pair(a, b)),
-                _ => y.iter_mut().zip(a).zip(b).for_each(|((y, &a), &b)| *y = pair(a, b)),
-            }
-        }
+        zip_into(broadcast, self.x, b, self.y, pair);
     }
 
     #[inline(always)]
@@ -106,5 +93,31 @@ impl<T: Copy> Elements<T> for Apart<'_, T> {
             *y = x;
         }
         rows(self.y);
+    }
+}
+
+/// Sets each element of `y` to a function of those of `x`, called `a` in the parameters,
+/// and `b` that meet there.
+#[inline(always)]
+pub(super) fn zip_into<T: Copy, U>(
+    broadcast: &Broadcast,
+    x: &[T],
+    b: &[T],
+    y: &mut [U],
+    pair: impl Fn(T, T) -> U,
+) {
+    let [e0, e1, e2, e3, e4, inner] = broadcast.extents;
+    let [a0, a1, a2, a3, a4, a_inner] = broadcast.a_strides;
+    let [b0, b1, b2, b3, b4, b_inner] = broadcast.b_strides;
+    let outer = Offsets::new([e0, e1, e2, e3, e4], [[a0, b0], [a1, b1], [a2, b2], [a3, b3], [a4, b4]]);
+    for (y, [a_start, b_start]) in chunks_mut(y, inner).zip(outer) {
+        let a = part(x, a_start, if a_inner == 0 { 1 } else { inner });
+        let b = part(b, b_start, if b_inner == 0 { 1 } else { inner });
+        match (a_inner, b_inner, a, b) {
+            (0, 0, &[a], &[b]) => y.iter_mut().for_each(|y| *y = pair(a, b)),
+            (0, _, &[a], b) => y.iter_mut().zip(b).for_each(|(y, &b)| *y = pair(a, b)),
+            (_, 0, a, &[b]) => y.iter_mut().zip(a).for_each(|(y, &a)| *y = pair(a, b)),
+            _ => y.iter_mut().zip(a).zip(b).for_each(|((y, &a), &b)| *y = pair(a, b)),
+        }
     }
 }

@@ -18,6 +18,8 @@ use crate::{Access, DType, Fields, Operand, OperandError};
 
 mod add;
 mod binary;
+mod cast;
+mod compare;
 mod conv2d;
 mod conv2d_add;
 mod depthwise_conv2d;
@@ -39,6 +41,7 @@ mod product;
 mod quantize;
 mod requantize;
 mod rows;
+mod select;
 mod softmax;
 mod strided_copy;
 mod sum_rows;
@@ -51,6 +54,12 @@ pub use binary::{
     floor_mod_i32, maximum_f32, maximum_i8, maximum_i32, minimum_f32, minimum_i8, minimum_i32, mul_f32,
     mul_i32, pow_f32, squared_difference_f32, sub_f32, sub_i32,
 };
+pub use cast::{
+    Cast, cast_f32_i8, cast_f32_i16, cast_f32_i32, cast_f32_i64, cast_i8_i16, cast_i8_i32, cast_i8_i64,
+    cast_i16_f32, cast_i16_i8, cast_i16_i32, cast_i32_f32, cast_i32_i8, cast_i32_i16, cast_i32_i64,
+    cast_i64_f32, cast_i64_i32,
+};
+pub use compare::{Compare, CompareI8, Orders, compare_f32, compare_i8, compare_i32, compare_i64};
 pub use conv2d::{Conv2dF32, Conv2dI8, conv2d_f32, conv2d_i8};
 pub use conv2d_add::{Accumulating, Conv2dAddF32, Conv2dAddI8, conv2d_add_f32, conv2d_add_i8};
 pub use depthwise_conv2d::{
@@ -76,6 +85,7 @@ pub use pool2d::{
 pub use product::{ProductI8, div_i8, mul_i8};
 pub use quantize::{DequantizeI8F32, QuantizeF32I8, dequantize_i8_f32, quantize_f32_i8};
 pub use rows::{RowLayer, RowOrigin, RowSource, Rows, next as next_row, ring_row, ring_row_mut};
+pub use select::{SelectI8, select_i8};
 pub use softmax::{SoftmaxF32, SoftmaxI8, softmax_f32, softmax_i8};
 pub use strided_copy::{StridedCopyI8, strided_copy_i8};
 pub use sum_rows::{
@@ -320,8 +330,28 @@ kernels! {
     plain AverageI8 => average_i8(x: i32, y: i8);
     window AveragePool2dF32 => average_pool2d_f32(x: f32, y: f32);
     window AveragePool2dI8 => average_pool2d_i8(x: i8, y: i8);
+    plain CastF32I16(Cast) => cast_f32_i16(x: f32, y: i16);
+    plain CastF32I32(Cast) => cast_f32_i32(x: f32, y: i32);
+    plain CastF32I64(Cast) => cast_f32_i64(x: f32, y: i64);
+    plain CastF32I8(Cast) => cast_f32_i8(x: f32, y: i8);
+    plain CastI16F32(Cast) => cast_i16_f32(x: i16, y: f32);
+    plain CastI16I32(Cast) => cast_i16_i32(x: i16, y: i32);
+    plain CastI16I8(Cast) => cast_i16_i8(x: i16, y: i8);
+    plain CastI32F32(Cast) => cast_i32_f32(x: i32, y: f32);
+    plain CastI32I16(Cast) => cast_i32_i16(x: i32, y: i16);
+    plain CastI32I64(Cast) => cast_i32_i64(x: i32, y: i64);
+    plain CastI32I8(Cast) => cast_i32_i8(x: i32, y: i8);
+    plain CastI64F32(Cast) => cast_i64_f32(x: i64, y: f32);
+    plain CastI64I32(Cast) => cast_i64_i32(x: i64, y: i32);
+    plain CastI8I16(Cast) => cast_i8_i16(x: i8, y: i16);
+    plain CastI8I32(Cast) => cast_i8_i32(x: i8, y: i32);
+    plain CastI8I64(Cast) => cast_i8_i64(x: i8, y: i64);
     elementwise CeilF32(UnaryF32) => ceil_f32(x: f32, y: f32);
     elementwise ClampF32 => clamp_f32(x: f32, y: f32);
+    plain CompareF32(Compare) => compare_f32(x: f32, y: i8, b: f32);
+    plain CompareI32(Compare) => compare_i32(x: i32, y: i8, b: i32);
+    plain CompareI64(Compare) => compare_i64(x: i64, y: i8, b: i64);
+    plain CompareI8 => compare_i8(x: i8, y: i8, b: i8);
     accumulating Conv2dAddF32 => conv2d_add_f32(x: f32, y: f32, weights: f32, bias: f32);
     accumulating Conv2dAddI8 => conv2d_add_i8(
         x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
@@ -381,6 +411,7 @@ kernels! {
     plain QuantizeF32I8 => quantize_f32_i8(x: f32, y: i8);
     elementwise RoundF32(UnaryF32) => round_f32(x: f32, y: f32);
     elementwise RsqrtF32(UnaryF32) => rsqrt_f32(x: f32, y: f32);
+    plain SelectI8 => select_i8(x: i8, y: i8, a: i8, b: i8);
     elementwise SinF32(UnaryF32) => sin_f32(x: f32, y: f32);
     elementwise SoftmaxF32 => softmax_f32(x: f32, y: f32);
     elementwise SoftmaxI8 => softmax_i8(x: i8, y: i8);

@@ -61,7 +61,7 @@ impl Array {
         }
         match self.dtype {
             DType::I8 => numbers!(Integers, i8),
-            DType::U8 => numbers!(Integers, u8),
+            DType::U8 | DType::Bool => numbers!(Integers, u8),
             DType::I16 => numbers!(Integers, i16),
             DType::I32 => numbers!(Integers, i32),
             DType::I64 => numbers!(Integers, i64),

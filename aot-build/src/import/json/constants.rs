@@ -148,6 +148,7 @@ fn inline<'a>(json: &'a str, ty: &TensorType, owner: &Location, findings: &mut F
         DType::I32 => numbers(text, findings, i32::to_le_bytes),
         DType::I64 => numbers(text, findings, i64::to_le_bytes),
         DType::F32 => numbers(text, findings, f32::to_le_bytes),
+        DType::Bool => numbers(text, findings, |value: bool| [value.into()]),
     }?;
     let (found, expected) = (bytes.len() / ty.dtype.size(), ty.shape.elements());
     if found != expected {

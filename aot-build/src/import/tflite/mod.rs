@@ -284,6 +284,7 @@ fn dtype(code: i8) -> Option<DType> {
         names::INT16 => Some(DType::I16),
         names::INT32 => Some(DType::I32),
         names::INT64 => Some(DType::I64),
+        names::BOOL => Some(DType::Bool),
         _ => None,
     }
 }
@@ -294,7 +295,7 @@ fn tensor_type(tensor: &Tensor<'_>, dtype: DType) -> Result<TensorType, OpError>
     }
     let shape = shape(&tensor.shape)?;
     let quantization = match dtype {
-        DType::F32 => None,
+        DType::F32 | DType::Bool => None,
         DType::I8 | DType::U8 | DType::I16 | DType::I32 | DType::I64 => quantization(tensor, &shape)?,
     };
     Ok(TensorType { dtype, shape, quantization })

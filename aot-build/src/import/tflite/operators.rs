@@ -2,7 +2,7 @@
 
 use aot_rt::DType;
 
-use super::arithmetic::{self, NO_OPTIONS, binary, unary, with_activation};
+use super::arithmetic::{self, NO_OPTIONS, binary, compare, unary, with_activation};
 use super::node::{Node, Options, kind};
 use super::schema::OperatorCode;
 use super::{movement, names};
@@ -10,7 +10,8 @@ use crate::error::OpError;
 use crate::graph::Shape;
 use crate::ops::{
     Activation, Add, AveragePool2d, BinaryFunction, Conv2d, DepthwiseConv2d, Dequantize, FullyConnected,
-    Logistic, MaxPool2d, Mean, Op, Padding2d, Prelu, Quantize, Relu, Reshape, Softmax, UnaryFunction,
+    Logistic, MaxPool2d, Mean, Op, Padding2d, Prelu, Quantize, Relation, Relu, Reshape, Softmax,
+    UnaryFunction,
 };
 
 /// An operator that is known.
@@ -44,6 +45,7 @@ pub(super) enum InGraph {
 
 const F: DType = DType::F32;
 const I: DType = DType::I8;
+const B: DType = DType::Bool;
 
 const UNARY: &[&[DType]] = &[&[F, F], &[I, I]];
 const WITH_SHORTS: &[&[DType]] = &[&[F, F], &[I, I], &[DType::I16; 2]];
@@ -52,8 +54,14 @@ const ARITHMETIC: &[&[DType]] = &[&[F, F, F], &[I, I, I], &[DType::I32; 3]];
 const WITH_WEIGHTS: &[&[DType]] = &[&[F, F, F, F], &[I, I, DType::I32, I]];
 const TO_INTEGER: &[&[DType]] = &[&[F, I], &[I, I]];
 const TO_FLOAT: &[&[DType]] = &[&[I, F]];
-const MOVED: &[&[DType]] =
-    &[&[F, F], &[I, I], &[DType::I16, DType::I16], &[DType::I32, DType::I32], &[DType::I64, DType::I64]];
+const MOVED: &[&[DType]] = &[
+    &[F, F],
+    &[I, I],
+    &[DType::I16, DType::I16],
+    &[DType::I32, DType::I32],
+    &[DType::I64, DType::I64],
+    &[B, B],
+];
 const GATHERED: &[&[DType]] = &[
     &[F, DType::I32, F],
     &[I, DType::I32, I],
@@ -61,6 +69,51 @@ const GATHERED: &[&[DType]] = &[
     &[DType::I32, DType::I32, DType::I32],
     &[F, DType::I64, F],
     &[I, DType::I64, I],
+];
+const COMPARED: &[&[DType]] =
+    &[&[F, F, B], &[I, I, B], &[DType::I32, DType::I32, B], &[DType::I64, DType::I64, B], &[B, B, B]];
+const LOGICAL: &[&[DType]] = &[&[B, B, B]];
+const SELECTED: &[&[DType]] = &[
+    &[B, F, F, F],
+    &[B, I, I, I],
+    &[B, DType::I16, DType::I16, DType::I16],
+    &[B, DType::I32, DType::I32, DType::I32],
+    &[B, DType::I64, DType::I64, DType::I64],
+    &[B, B, B, B],
+];
+const CAST: &[&[DType]] = &[
+    &[F, F],
+    &[F, I],
+    &[F, DType::I16],
+    &[F, DType::I32],
+    &[F, DType::I64],
+    &[F, B],
+    &[I, F],
+    &[I, I],
+    &[I, DType::I16],
+    &[I, DType::I32],
+    &[I, DType::I64],
+    &[I, B],
+    &[DType::I16, F],
+    &[DType::I16, I],
+    &[DType::I16, DType::I16],
+    &[DType::I16, DType::I32],
+    &[DType::I32, F],
+    &[DType::I32, I],
+    &[DType::I32, DType::I16],
+    &[DType::I32, DType::I32],
+    &[DType::I32, DType::I64],
+    &[DType::I32, B],
+    &[DType::I64, F],
+    &[DType::I64, DType::I32],
+    &[DType::I64, DType::I64],
+    &[DType::I64, B],
+    &[B, F],
+    &[B, I],
+    &[B, DType::I16],
+    &[B, DType::I32],
+    &[B, DType::I64],
+    &[B, B],
 ];
 /// Most operands or results of an operator that takes any number.
 const MANY: usize = 1024;
@@ -71,6 +124,7 @@ const OPERATORS: &[Known] = &[
     known("AVERAGE_POOL_2D", 3, [1, 1], UNARY, average_pool_2d),
     known("BATCH_TO_SPACE_ND", 4, [3, 3], MOVED, movement::batch_to_space),
     known("BROADCAST_TO", 4, [2, 2], MOVED, movement::broadcast_to),
+    known("CAST", 7, [1, 1], CAST, arithmetic::cast),
     known("CEIL", 1, [1, 1], UNARY, |node| unary(node, UnaryFunction::Ceil, NO_OPTIONS)),
     known("CONCATENATION", 7, [1, MANY], MOVED, movement::concatenation).of_all(),
     known("CONV_2D", 8, [2, 3], WITH_WEIGHTS, conv_2d),
@@ -82,6 +136,7 @@ const OPERATORS: &[Known] = &[
         with_activation(node, BinaryFunction::Div, kind(29, "DivOptions", 1))
     }),
     known("ELU", 1, [1, 1], UNARY, |node| unary(node, UnaryFunction::Elu, NO_OPTIONS)),
+    known("EQUAL", 4, [2, 2], COMPARED, |node| compare(node, Relation::Equal, kind(53, "EqualOptions", 0))),
     known("EXP", 2, [1, 1], UNARY, |node| unary(node, UnaryFunction::Exp, kind(33, "ExpOptions", 0))),
     known("EXPAND_DIMS", 1, [2, 2], MOVED, expand_dims),
     known("FILL", 5, [2, 2], MOVED, movement::fill).of_operand(1),
@@ -95,11 +150,30 @@ const OPERATORS: &[Known] = &[
     known("FULLY_CONNECTED", 12, [2, 3], WITH_WEIGHTS, fully_connected),
     known("GATHER", 8, [2, 2], GATHERED, movement::gather),
     known("GELU", 2, [1, 1], UNARY, arithmetic::gelu),
+    known("GREATER", 2, [2, 2], COMPARED, |node| {
+        compare(node, Relation::Greater, kind(44, "GreaterOptions", 0))
+    }),
+    known("GREATER_EQUAL", 3, [2, 2], COMPARED, |node| {
+        compare(node, Relation::GreaterEqual, kind(45, "GreaterEqualOptions", 0))
+    }),
     known("HARD_SWISH", 1, [1, 1], UNARY, |node| {
         unary(node, UnaryFunction::HardSwish, kind(91, "HardSwishOptions", 0))
     }),
     known("LEAKY_RELU", 2, [1, 1], WITH_SHORTS, arithmetic::leaky_relu),
+    known("LESS", 3, [2, 2], COMPARED, |node| compare(node, Relation::Less, kind(41, "LessOptions", 0))),
+    known("LESS_EQUAL", 3, [2, 2], COMPARED, |node| {
+        compare(node, Relation::LessEqual, kind(46, "LessEqualOptions", 0))
+    }),
     known("LOG", 2, [1, 1], UNARY, |node| unary(node, UnaryFunction::Log, NO_OPTIONS)),
+    known("LOGICAL_AND", 1, [2, 2], LOGICAL, |node| {
+        binary(node, BinaryFunction::LogicalAnd, kind(62, "LogicalAndOptions", 0))
+    }),
+    known("LOGICAL_NOT", 1, [1, 1], &[&[B, B]], |node| {
+        unary(node, UnaryFunction::LogicalNot, kind(63, "LogicalNotOptions", 0))
+    }),
+    known("LOGICAL_OR", 1, [2, 2], LOGICAL, |node| {
+        binary(node, BinaryFunction::LogicalOr, kind(60, "LogicalOrOptions", 0))
+    }),
     known("LOGISTIC", 3, [1, 1], UNARY, |_| Ok(Logistic {}.into())),
     known("MAXIMUM", 4, [2, 2], ARITHMETIC, |node| {
         binary(node, BinaryFunction::Maximum, kind(39, "MaximumMinimumOptions", 0))
@@ -114,6 +188,9 @@ const OPERATORS: &[Known] = &[
         with_activation(node, BinaryFunction::Mul, kind(21, "MulOptions", 1))
     }),
     known("NEG", 1, [1, 1], UNARY, |node| unary(node, UnaryFunction::Neg, kind(42, "NegOptions", 0))),
+    known("NOT_EQUAL", 3, [2, 2], COMPARED, |node| {
+        compare(node, Relation::NotEqual, kind(54, "NotEqualOptions", 0))
+    }),
     known("PACK", 5, [1, MANY], MOVED, movement::pack).of_all(),
     known("PAD", 6, [2, 2], MOVED, movement::pad),
     known("PADV2", 6, [3, 3], MOVED, movement::pad_v2),
@@ -128,6 +205,8 @@ const OPERATORS: &[Known] = &[
     known("REVERSE_V2", 4, [2, 2], MOVED, movement::reverse),
     known("ROUND", 1, [1, 1], UNARY, |node| unary(node, UnaryFunction::Round, NO_OPTIONS)),
     known("RSQRT", 3, [1, 1], UNARY, |node| unary(node, UnaryFunction::Rsqrt, NO_OPTIONS)),
+    known("SELECT", 4, [3, 3], SELECTED, arithmetic::select),
+    known("SELECT_V2", 2, [3, 3], SELECTED, arithmetic::select_v2),
     known("SIN", 1, [1, 1], UNARY, |node| unary(node, UnaryFunction::Sin, NO_OPTIONS)),
     known("SLICE", 8, [3, 3], MOVED, movement::slice),
     known("SOFTMAX", 3, [1, 1], UNARY, softmax),
@@ -151,6 +230,7 @@ const OPERATORS: &[Known] = &[
     known("TILE", 3, [2, 2], MOVED, movement::tile),
     known("TRANSPOSE", 8, [2, 2], MOVED, movement::transpose),
     known("UNPACK", 6, [1, 1], MOVED, movement::unpack).with_results(),
+    known("WHERE", 1, [1, 1], &[&[B, DType::I64]], arithmetic::find),
 ];
 
 const fn known(

@@ -1,8 +1,13 @@
 //! Functions of elements: what each becomes, and what is refused.
 
+use aot_rt::DType;
+
 use super::files::*;
 use super::writer::Table;
-use crate::ops::{Activation, Add, Binary, BinaryFunction, LeakyRelu, Op, Prelu, Relu, Unary, UnaryFunction};
+use crate::ops::{
+    Activation, Add, Binary, BinaryFunction, Cast, Compare, LeakyRelu, Op, Prelu, Relation, Relu, Select,
+    Unary, UnaryFunction,
+};
 
 /// An operator on two tensors of one type.
 fn two(code: i32, ty: i8, options: Option<(u8, Table)>) -> File {
@@ -73,6 +78,88 @@ fn functions_of_one_element_are_mapped() {
     assert_eq!(two(54, F32, None).read().unwrap().nodes[0].op, Prelu {}.into());
     let limited = one(152, F32, [&[1, 4]; 2], None, None).read().unwrap();
     assert_eq!(limited.nodes[0].op, Relu { activation: Activation::Relu0To1 }.into());
+}
+
+#[test]
+fn comparisons_and_logical_operators_are_mapped() {
+    use Relation::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
+    let none = |kind| Some((kind, Table::default()));
+    for (code, kind, expect) in [
+        (71, 53, Equal),
+        (72, 54, NotEqual),
+        (58, 41, Less),
+        (63, 46, LessEqual),
+        (61, 44, Greater),
+        (62, 45, GreaterEqual),
+    ] {
+        let mut file = two(code, I8, none(kind));
+        file.tensors[2] = Table::default().with(NAME, "y").with(TYPE, BOOL).with(SHAPE, vec![1, 4]);
+        assert_eq!(file.read().unwrap().nodes[0].op, Compare { relation: expect }.into());
+    }
+    let logical = |function| Op::from(Binary { function, activation: Activation::None });
+    let and = two(86, BOOL, none(62)).read().unwrap();
+    assert_eq!(and.nodes[0].op, logical(BinaryFunction::LogicalAnd));
+    let or = two(84, BOOL, none(60)).read().unwrap();
+    assert_eq!(or.nodes[0].op, logical(BinaryFunction::LogicalOr));
+    let not = one(87, BOOL, [&[1, 4]; 2], None, none(63)).read().unwrap();
+    assert_eq!(not.nodes[0].op, Unary { function: UnaryFunction::LogicalNot }.into());
+    let mut cast = one(53, F32, [&[1, 4]; 2], None, Some((37, Table::default().with(1, BOOL))));
+    cast.tensors[1].set(TYPE, BOOL);
+    assert_eq!(cast.read().unwrap().nodes[0].op, Cast { dtype: DType::Bool }.into());
+}
+
+/// A choice by a condition of this shape between two tensors.
+fn choice(code: i32, condition: &[i32], kind: u8) -> File {
+    let mut file = File::new();
+    let condition = file.tensor("condition", BOOL, condition);
+    let (a, b) = (file.tensor("a", F32, &[2, 3]), file.tensor("b", F32, &[2, 3]));
+    let y = file.tensor("y", F32, &[2, 3]);
+    file.operator(code, &[condition, a, b], y, Some((kind, Table::default())));
+    (file.inputs, file.outputs) = (vec![condition, a, b], vec![y]);
+    file
+}
+
+#[test]
+fn choices_are_mapped() {
+    for (code, condition, kind, first_axis) in [
+        (64, &[2, 3][..], 47, false),
+        (64, &[2], 47, true),
+        (64, &[], 47, false),
+        (123, &[3], 98, false),
+        (123, &[2, 1], 98, false),
+    ] {
+        let graph = choice(code, condition, kind).read().unwrap();
+        assert_eq!(graph.nodes[0].op, Select { first_axis }.into(), "{condition:?}");
+    }
+    let found = choice(64, &[2, 1], 47).problems();
+    assert!(found.contains("the condition [2, 1] is neither a vector nor [2, 3]"), "{found}");
+    let found = choice(64, &[3], 47).problems();
+    assert!(found.contains("3 conditions for the rows of [2, 3]"), "{found}");
+    let found = choice(123, &[2], 98).problems();
+    assert!(found.contains("cannot be broadcast together"), "{found}");
+}
+
+/// The indices are those of NumPy's `argwhere`.
+#[test]
+fn indices_of_a_constant_condition() {
+    let mut file = File::new();
+    let x = file.tensor("x", F32, &[2, 3]);
+    let condition = file.constant("condition", BOOL, &[2, 3], vec![1, 0, 1, 0, 0, 1]);
+    let y = file.tensor("y", I64, &[3, 2]);
+    file.operator(109, &[condition], y, None);
+    (file.inputs, file.outputs) = (vec![x], vec![y]);
+    let compiled = crate::compile(file.read().unwrap(), &crate::Config::default()).unwrap();
+    let results = crate::eval::Evaluator::new(&compiled).run(&[&[0; 24]]).unwrap();
+    let expect: Vec<u8> = [0_i64, 0, 0, 2, 1, 2].iter().flat_map(|index| index.to_le_bytes()).collect();
+    assert_eq!(results, [expect]);
+
+    file.buffers[1].set(0, vec![0_u8; 6]);
+    let found = file.problems();
+    assert!(found.contains("no element of the condition `condition` is true"), "{found}");
+    file.tensors[1].remove(BUFFER);
+    file.inputs = vec![condition];
+    let found = file.problems();
+    assert!(found.contains("the condition `condition` is not constant"), "{found}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use crate::graph::Graph;
 
 pub(super) const F32: i8 = 0;
 pub(super) const I32: i8 = 2;
+pub(super) const BOOL: i8 = 6;
 pub(super) const U8: i8 = 3;
 pub(super) const I64: i8 = 4;
 pub(super) const I8: i8 = 9;

@@ -1,0 +1,104 @@
+//! `cast`: elements as another type, which stand for themselves.
+//!
+//! Operand: `x`. Result: the same shape.
+//! Sources: TFLite CAST; ONNX Cast.
+//! Floats are cut off at the point, what is not 0 is true; integers are taken as they are,
+//! whatever their scale.
+
+use aot_rt::DType;
+use aot_rt::kernels::{Broadcast, Cast as CastTo, Compare, CopyI8, DequantizeI8F32, Kernel, LookupI8};
+use serde::{Deserialize, Serialize};
+
+use super::compare::Relation;
+use super::{Operands, Operator, no_kernel, one};
+use crate::error::OpError;
+use crate::graph::TensorType;
+use crate::program::{NodeLowering, Operand};
+
+/// Attributes of `cast`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Cast {
+    /// Type of the result.
+    #[serde(with = "super::dtype_name")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::export::schema::DTypeName"))]
+    pub dtype: DType,
+}
+
+/// The kernel from one type to another that is no truth value.
+fn kernel(from: DType, to: DType, len: usize) -> Option<Kernel> {
+    let cast = CastTo { len };
+    Some(match (from, to) {
+        (DType::I8 | DType::Bool, DType::I8) => Kernel::CopyI8(CopyI8 { len }),
+        (DType::I8 | DType::Bool, DType::F32) => {
+            Kernel::DequantizeI8F32(DequantizeI8F32 { len, scale: 1.0, zero_point: 0 })
+        }
+        (DType::F32, DType::I8) => Kernel::CastF32I8(cast),
+        (DType::F32, DType::I16) => Kernel::CastF32I16(cast),
+        (DType::F32, DType::I32) => Kernel::CastF32I32(cast),
+        (DType::F32, DType::I64) => Kernel::CastF32I64(cast),
+        (DType::I8 | DType::Bool, DType::I16) => Kernel::CastI8I16(cast),
+        (DType::I8 | DType::Bool, DType::I32) => Kernel::CastI8I32(cast),
+        (DType::I8 | DType::Bool, DType::I64) => Kernel::CastI8I64(cast),
+        (DType::I16, DType::F32) => Kernel::CastI16F32(cast),
+        (DType::I16, DType::I8) => Kernel::CastI16I8(cast),
+        (DType::I16, DType::I32) => Kernel::CastI16I32(cast),
+        (DType::I32, DType::F32) => Kernel::CastI32F32(cast),
+        (DType::I32, DType::I8) => Kernel::CastI32I8(cast),
+        (DType::I32, DType::I16) => Kernel::CastI32I16(cast),
+        (DType::I32, DType::I64) => Kernel::CastI32I64(cast),
+        (DType::I64, DType::F32) => Kernel::CastI64F32(cast),
+        (DType::I64, DType::I32) => Kernel::CastI64I32(cast),
+        (from, to) if from == to => Kernel::CopyI8(CopyI8 { len: len * from.size() }),
+        _ => return None,
+    })
+}
+
+/// The kernel to truth values, and its constant: everything but 0 is true.
+fn truth(from: DType, len: usize, node: &mut NodeLowering<'_, '_>) -> Option<(Kernel, Operand)> {
+    if let DType::I8 | DType::U8 | DType::Bool = from {
+        let mut table = [1; 256];
+        table[0] = 0;
+        return Some((Kernel::LookupI8(LookupI8 { len }), node.constant(DType::I8, &table)));
+    }
+    let broadcast =
+        Broadcast { extents: [1, 1, 1, 1, 1, len], a_strides: [0, 0, 0, 0, 0, 1], b_strides: [0; 6] };
+    let params = Compare { broadcast, orders: Relation::NotEqual.orders() };
+    let kernel = match from {
+        DType::F32 => Kernel::CompareF32(params),
+        DType::I32 => Kernel::CompareI32(params),
+        DType::I64 => Kernel::CompareI64(params),
+        DType::I16 | DType::I8 | DType::U8 | DType::Bool => return None,
+    };
+    Some((kernel, node.constant(from, &vec![0; from.size()])))
+}
+
+impl Operator for Cast {
+    const NAME: &'static str = "cast";
+
+    fn infer(&self, operands: &Operands<'_>) -> Result<Vec<TensorType>, OpError> {
+        operands.count(1..=1)?;
+        one(self.dtype, operands.get(0)?.ty.shape.clone())
+    }
+
+    fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
+        let (from, to) = (node.input(0)?.ty.dtype, node.output(0).ty.dtype);
+        let len = node.output(0).ty.shape.elements();
+        let description = format!("{len} elements, {} → {}", from.name(), to.name());
+        let (x, y) = (node.read(0)?, node.write(0));
+        // Truth values, and what is only copied, are bytes to the kernels.
+        let bytes = |operand: Operand, dtype| {
+            if dtype == DType::Bool || from == to { operand.as_bytes() } else { operand }
+        };
+        let (x, y) = (bytes(x, from), bytes(y, to));
+        let (kernel, operands) = if to == DType::Bool {
+            let (kernel, constant) = truth(from, len, node).ok_or_else(|| no_kernel(&[from, to]))?;
+            (kernel, vec![x, y, constant])
+        } else {
+            (kernel(from, to, len).ok_or_else(|| no_kernel(&[from, to]))?, vec![x, y])
+        };
+        node.step(kernel, operands, 0, description);
+        Ok(())
+    }
+}
