@@ -2,7 +2,7 @@
 
     python tools/reference/unsupported.py
 
-MATRIX_DIAG twice, RELU, and an operator that is not TensorFlow's own, one after the other.
+COMPLEX_ABS twice, RELU, and an operator that is not TensorFlow's own, one after the other.
 """
 
 from pathlib import Path
@@ -12,7 +12,7 @@ from ai_edge_litert import schema_py_generated as schema
 
 MODEL = Path(__file__).resolve().parents[2] / "tests/ui/models/unsupported.tflite"
 CUSTOM = "Vendor_Detection"
-NODES = ["MATRIX_DIAG", "RELU", "MATRIX_DIAG", CUSTOM]
+NODES = ["COMPLEX_ABS", "RELU", "COMPLEX_ABS", CUSTOM]
 
 
 def main():
