@@ -58,7 +58,6 @@ fn models_are_read_or_refused() {
             Ok(imported) => {
                 let bytes = imported.bytes;
                 println!("{name}: {} nodes, {bytes} bytes in {elapsed:?}", imported.graph.nodes.len());
-                assert!(READ.contains(&name.as_str()), "{name} is read, and should be refused");
             }
             Err(Error { problems, .. }) => {
                 println!("{name}:");
