@@ -2,6 +2,7 @@
 //!
 //! Names, types and quantization of inputs and outputs stay as they are.
 
+mod dead_channels;
 mod equal_scales;
 mod fold_constants;
 mod fold_pad;
@@ -9,20 +10,30 @@ mod fuse_activation;
 mod merge_reshape;
 mod remove_dead;
 
+pub use dead_channels::DeadChannels;
+
 use crate::Config;
 use crate::graph::Graph;
 
-/// Runs all passes, again and again until none finds anything to do.
-pub fn run(graph: &mut Graph, config: &Config) {
+/// Runs all passes, again and again until none finds anything to do; gives the channels
+/// that were removed.
+pub fn run(graph: &mut Graph, config: &Config) -> DeadChannels {
     let mut budget = fold_constants::Budget::default();
     equal_scales::equal_scales(graph);
+    simplify(graph, config, &mut budget);
+    let dead = dead_channels::dead_channels(graph, config);
+    simplify(graph, config, &mut budget);
+    dead
+}
+
+fn simplify(graph: &mut Graph, config: &Config, budget: &mut fold_constants::Budget) {
     // Every change takes a node, a tensor or an operand's detour away: there is an end.
     loop {
         let changed = [
             merge_reshape::merge_reshape(graph),
             fold_pad::fold_pad(graph),
             fuse_activation::fuse_activation(graph),
-            fold_constants::fold_constants(graph, config, &mut budget),
+            fold_constants::fold_constants(graph, config, budget),
             remove_dead::remove_dead(graph),
         ];
         if changed == [false; 5] {
