@@ -238,6 +238,7 @@ impl<'m> Steps<'m> {
             let parameters = self.parameters(&mut functions, step);
             self.function(&mut functions, i, &parameters);
         }
+        self.reset(&mut functions);
         if let (Some(pushed), [input]) = (self.compiled().program.pushed, &self.ports.inputs[..]) {
             self.input_row(&mut functions, input, pushed);
         }

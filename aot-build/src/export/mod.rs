@@ -45,6 +45,9 @@ pub fn export(graph: &Graph, safetensors: &str) -> Result<Exported, Problem> {
 }
 
 fn write(graph: &Graph, file: &str) -> Result<Exported, String> {
+    if !graph.states.is_empty() {
+        return Err("net.json has no states yet".into());
+    }
     let names = names(graph);
     let name = |id: &TensorId| names[id].as_str();
     let lines = |lines: Result<Vec<String>, String>| Ok::<_, String>(lines?.join(",\n    "));

@@ -90,7 +90,11 @@ impl Program {
         let is_port = |port: &super::Port| port.view.buffer == view.buffer;
         let writes = matches!(self.steps[maker].operands.get(1), Some(Operand::Buffer(y)) if *y == view);
         let only = next == reader && users.next().is_none() && self.reads_once(reader, view.buffer);
-        (writes && only && !self.inputs.iter().chain(&self.outputs).any(is_port)).then_some(maker)
+        (writes
+            && only
+            && !self.is_state(view.buffer)
+            && !self.inputs.iter().chain(&self.outputs).any(is_port))
+        .then_some(maker)
     }
 }
 

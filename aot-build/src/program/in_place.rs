@@ -66,6 +66,7 @@ impl Program {
             && is_whole(y)
             && storage_fits
             && !self.outputs.iter().any(|port| port.view.buffer == x.buffer)
+            && !self.is_state(x.buffer)
             && !(y_storage != Storage::Workspace
                 && (self.inputs.iter().any(|port| port.view.buffer == x.buffer)
                     || self.works_within(x.buffer)))

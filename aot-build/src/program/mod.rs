@@ -199,6 +199,26 @@ pub struct Alias {
     pub view: View,
 }
 
+/// A tensor that is kept from run to run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct State {
+    /// Name in the model file.
+    pub name: String,
+    /// Where its elements are.
+    pub view: View,
+    /// What they are before the first run.
+    pub initial: Initial,
+}
+
+/// The bytes that a state starts with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Initial {
+    /// All are this one.
+    Fill(u8),
+    /// Those of a constant.
+    Constant(ConstantView),
+}
+
 /// A lowered model.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
@@ -214,6 +234,8 @@ pub struct Program {
     pub inputs: Vec<Port>,
     /// Outputs, in the model file's order.
     pub outputs: Vec<Port>,
+    /// Tensors that are kept from run to run.
+    pub states: Vec<State>,
     /// Tensors that are views of others, for reports.
     pub aliases: Vec<Alias>,
     /// Steps that run together, row by row; in their order.
@@ -227,6 +249,17 @@ impl Program {
     #[must_use]
     pub fn buffer(&self, id: BufferId) -> &Buffer {
         &self.buffers[id.0]
+    }
+
+    /// Whether a buffer holds a state.
+    pub(crate) fn is_state(&self, id: BufferId) -> bool {
+        self.states.iter().any(|state| state.view.buffer == id)
+    }
+
+    /// Bytes that are kept from run to run.
+    #[must_use]
+    pub fn state_bytes(&self) -> usize {
+        self.states.iter().map(|state| state.view.bytes()).sum()
     }
 
     /// Whether a buffer is in the workspace, not the caller's.
@@ -261,6 +294,7 @@ impl Program {
             Operand::Constant(_) => None,
         });
         let ports = self.inputs.iter_mut().chain(&mut self.outputs).map(|port| &mut port.view);
+        let ports = ports.chain(self.states.iter_mut().map(|state| &mut state.view));
         operands.chain(ports).chain(self.aliases.iter_mut().map(|alias| &mut alias.view))
     }
 

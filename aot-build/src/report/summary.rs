@@ -83,8 +83,7 @@ impl Summary {
             lower_bound: compiled.lower_bound,
             proved: compiled.proved,
             constant_bytes: program.constants.bytes().len(),
-            // Importers refuse models that keep state.
-            state_bytes: 0,
+            state_bytes: program.state_bytes(),
         }
     }
 }

@@ -66,6 +66,10 @@ fn problem(program: &Program, overlaps: impl Fn(&program::Step) -> Vec<Overlap>)
     for port in &program.outputs {
         tensors[port.view.buffer.index()].output = true;
     }
+    for state in &program.states {
+        let tensor = &mut tensors[state.view.buffer.index()];
+        (tensor.input, tensor.output) = (true, true);
+    }
     let mut uses = Uses::default();
     let steps = program.steps.iter().enumerate();
     let steps = steps.map(|(position, step)| {

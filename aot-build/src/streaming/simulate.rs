@@ -201,6 +201,7 @@ impl Candidate {
         let has_maker = self.layers.iter().any(|layer| layer.writes == id) || self.pushed == Some(id);
         has_maker
             && !is_input
+            && !program.is_state(id)
             && !program.outputs.iter().any(is_port)
             && program.users(id).all(|step| self.steps.contains(&step))
             // One whose first use adds to what was there before the run.

@@ -13,6 +13,7 @@ mod schema;
 mod structure;
 #[cfg(test)]
 mod tests;
+mod variables;
 
 use std::collections::BTreeMap;
 
@@ -24,9 +25,10 @@ use crate::graph::{
 };
 use flatbuffer::File;
 use node::Node;
-use operators::{InGraph, Known};
+use operators::{InGraph, Known, Map, Meaning};
 use schema::{Model, Operator, Tensor};
 use structure::{Checked, counted, listed, location};
+use variables::Variables;
 
 /// Most problems that are reported; a damaged file can have any number.
 const MAX_PROBLEMS: usize = 64;
@@ -38,7 +40,7 @@ const MAX_PROBLEMS: usize = 64;
 /// All problems of the file.
 pub(super) fn read(bytes: &[u8], name: String) -> Result<Graph, Vec<Problem>> {
     let file = File::new(bytes);
-    let model = Model::read(&file).map_err(|problem| vec![problem])?;
+    let model = Model::read(&file, 0).map_err(|problem| vec![problem])?;
     let Checked { operators, unsupported, problems } = structure::check(&model);
     if !problems.is_empty() {
         return Err(limited(unsupported.into_iter().chain(problems).collect()));
@@ -49,6 +51,7 @@ pub(super) fn read(bytes: &[u8], name: String) -> Result<Graph, Vec<Problem>> {
         values: vec![Value::Unread; model.tensors.len()],
         data: vec![None; model.buffers.len()],
         unsupported_types: BTreeMap::new(),
+        variables: Variables::default(),
     };
     if let Some(problem) = unsupported {
         importer.graph.problem(problem);
@@ -89,6 +92,7 @@ struct Importer<'m> {
     data: Vec<Option<Data>>,
     /// Tensors of each type that is not supported.
     unsupported_types: BTreeMap<String, Vec<usize>>,
+    variables: Variables,
 }
 
 impl<'m> Importer<'m> {
@@ -105,11 +109,14 @@ impl<'m> Importer<'m> {
     }
 
     fn node(&mut self, index: usize, operator: &'m Operator<'m>, known: &'static Known) {
-        let mapped = self.operands(operator, known).and_then(|operands| match operands {
-            Some(operands) => self.map(index, operator, known, operands),
-            // An operand's problem has been reported.
-            None => Ok(()),
-        });
+        let mapped = match known.meaning {
+            Meaning::Variable(access) => self.variable(operator, access),
+            Meaning::Op(map) => self.operands(operator, known).and_then(|operands| match operands {
+                Some(operands) => self.map(index, operator, (known, map), operands),
+                // An operand's problem has been reported.
+                None => Ok(()),
+            }),
+        };
         if let Err(error) = mapped {
             self.graph.problem(Problem::from(error).at(location(self.model, index)));
         }
@@ -152,7 +159,7 @@ impl<'m> Importer<'m> {
         &mut self,
         index: usize,
         operator: &'m Operator<'m>,
-        known: &'static Known,
+        (known, map): (&'static Known, Map),
         inputs: Vec<Option<TensorId>>,
     ) -> Result<(), OpError> {
         let outputs: Vec<_> =
@@ -164,7 +171,7 @@ impl<'m> Importer<'m> {
         let operands: Vec<_> =
             inputs.iter().map(|id| id.map(|id| self.graph.tensor(id).ty.clone())).collect();
         types.iter().try_for_each(|result| check_types(known, &operands, result.dtype))?;
-        let op = (known.map)(&Node { model: self.model, operator, operands, result })?;
+        let op = map(&Node { model: self.model, operator, operands, result })?;
         let names: Vec<_> = outputs.iter().map(|output| self.name(*output)).collect();
         let name = names.first().cloned().unwrap_or_default();
         let declarations = names.into_iter().zip(types);
@@ -177,6 +184,7 @@ impl<'m> Importer<'m> {
     }
 
     fn finish(mut self) -> Result<Graph, Vec<Problem>> {
+        self.keep_variables();
         let indices = self.model.outputs.iter().filter_map(|index| usize::try_from(*index).ok());
         // An output that has been refused left a problem behind.
         let outputs: Vec<_> = indices.filter_map(|index| self.value(index)).collect();

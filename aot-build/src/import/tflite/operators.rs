@@ -4,6 +4,7 @@ use aot_rt::DType;
 
 use super::node::{Node, Options, kind};
 use super::schema::OperatorCode;
+use super::variables::Access;
 use super::{movement, names};
 use crate::error::OpError;
 use crate::graph::Shape;
@@ -26,7 +27,19 @@ pub(super) struct Known {
     pub(super) results: usize,
     /// Types of operands and result that belong together.
     pub(super) types: &'static [&'static [DType]],
-    pub(super) map: fn(&Node<'_>) -> Result<Op, OpError>,
+    pub(super) meaning: Meaning,
+}
+
+/// Makes an operator of the graph from one of the file.
+pub(super) type Map = fn(&Node<'_>) -> Result<Op, OpError>;
+
+/// What becomes of an operator.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Meaning {
+    /// One of the graph.
+    Op(Map),
+    /// It reads or changes a variable.
+    Variable(Access),
 }
 
 /// Which operands are tensors of the graph. The others are constants that become
@@ -64,9 +77,11 @@ const MANY: usize = 1024;
 
 const OPERATORS: &[Known] = &[
     known("ADD", 5, [2, 2], BINARY, add),
+    variable("ASSIGN_VARIABLE", Access::Assign),
     known("AVERAGE_POOL_2D", 3, [1, 1], UNARY, average_pool_2d),
     known("BATCH_TO_SPACE_ND", 4, [3, 3], MOVED, movement::batch_to_space),
     known("BROADCAST_TO", 4, [2, 2], MOVED, movement::broadcast_to),
+    variable("CALL_ONCE", Access::CallOnce),
     known("CONCATENATION", 7, [1, MANY], MOVED, movement::concatenation).of_all(),
     known("CONV_2D", 8, [2, 3], WITH_WEIGHTS, conv_2d),
     known("DEPTHWISE_CONV_2D", 7, [2, 3], WITH_WEIGHTS, depthwise_conv_2d),
@@ -84,6 +99,7 @@ const OPERATORS: &[Known] = &[
     known("PAD", 6, [2, 2], MOVED, movement::pad),
     known("PADV2", 6, [3, 3], MOVED, movement::pad_v2),
     known("QUANTIZE", 3, [1, 1], TO_INTEGER, quantize),
+    variable("READ_VARIABLE", Access::Read),
     known("RELU", 3, [1, 1], UNARY, |_| Ok(Relu { activation: Activation::Relu }.into())),
     known("RELU6", 3, [1, 1], UNARY, |_| Ok(Relu { activation: Activation::Relu6 }.into())),
     known("RELU_N1_TO_1", 1, [1, 1], UNARY, |_| Ok(Relu { activation: Activation::ReluN1To1 }.into())),
@@ -100,6 +116,7 @@ const OPERATORS: &[Known] = &[
     known("TILE", 3, [2, 2], MOVED, movement::tile),
     known("TRANSPOSE", 8, [2, 2], MOVED, movement::transpose),
     known("UNPACK", 6, [1, 1], MOVED, movement::unpack).with_results(),
+    variable("VAR_HANDLE", Access::Handle),
 ];
 
 const fn known(
@@ -107,12 +124,26 @@ const fn known(
     version: i32,
     operands: [usize; 2],
     types: &'static [&'static [DType]],
-    map: fn(&Node<'_>) -> Result<Op, OpError>,
+    map: Map,
 ) -> Known {
-    Known { name, version, operands, in_graph: InGraph::First, results: 1, types, map }
+    let meaning = Meaning::Op(map);
+    Known { name, version, operands, in_graph: InGraph::First, results: 1, types, meaning }
+}
+
+const fn variable(name: &'static str, access: Access) -> Known {
+    let meaning = Meaning::Variable(access);
+    Known { name, version: 1, operands: [0, 2], in_graph: InGraph::All, results: 1, types: &[], meaning }
 }
 
 impl Known {
+    /// What the operator does with variables, if that is what it does.
+    pub(super) fn access(&self) -> Option<Access> {
+        match self.meaning {
+            Meaning::Variable(access) => Some(access),
+            Meaning::Op(_) => None,
+        }
+    }
+
     /// All operands are tensors of the graph.
     const fn of_all(self) -> Self {
         Self { in_graph: InGraph::All, ..self }

@@ -35,12 +35,12 @@ pub(super) fn removable(graph: &Graph, layers: &[Option<Layer>], values: &Values
     }
 }
 
-/// All channels of what layers make, but for outputs of the graph.
+/// All channels of what layers make, but for outputs and states of the graph.
 fn made_by_layers(graph: &Graph, layers: &[Option<Layer>]) -> Vec<Vec<bool>> {
     let mut removable = vec![Vec::new(); graph.tensors.len()];
     for layer in layers.iter().flatten() {
         let channels = graph.tensor(layer.y).ty.shape.last().copied().unwrap_or(0);
-        if !graph.outputs.contains(&layer.y) {
+        if graph.results().all(|result| result != layer.y) {
             removable[layer.y.index()] = vec![true; channels];
         }
     }
