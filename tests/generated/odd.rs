@@ -29,6 +29,8 @@ pub(crate) fn models() -> Vec<(&'static str, Model)> {
     models.push(("copies_caller", model("Copies", copies(), Inputs::Caller, Outputs::Caller)));
     models.push(("moves", model("Moves", moves(), Inputs::Workspace, Outputs::Workspace)));
     models.push(("moves_caller", model("Moves", moves(), Inputs::Caller, Outputs::Caller)));
+    models.push(("states", model("States", states(), Inputs::Workspace, Outputs::Workspace)));
+    models.push(("states_caller", model("States", states(), Inputs::Caller, Outputs::Caller)));
     // Names of what the runtime has, too.
     models.push(("chain", model("Workspace", chain(), Inputs::Workspace, Outputs::Workspace)));
     models.push(("chain_caller", model("Model", chain(), Inputs::Caller, Outputs::Caller)));
@@ -130,6 +132,23 @@ fn moves() -> Graph {
     let last = node(&mut builder, slice([3, 0], [2, 4], &[]), [all], ("last", rows(2, 4)));
     let twice = node(&mut builder, Add::default(), [last, last], ("twice", rows(2, 4)));
     builder.finish(vec![all, wide, last, twice]).expect("the graph is valid")
+}
+
+/// Sums of all inputs so far, and two tensors that change places with every run.
+fn states() -> Graph {
+    let mut builder = GraphBuilder::new("states");
+    let ty = || float(2, DType::F32);
+    let x = builder.input("x", ty());
+    let mut state = |name: &str, initial: [f32; 2]| {
+        let initial = builder.constant(format!("{name} at first"), ty(), Data::from_f32s(&initial));
+        builder.state(name, initial)
+    };
+    let (sum, a, b) = (state("sum", [0.0; 2]), state("a", [1.0, 2.0]), state("b", [-1.0, 3.0]));
+    let next = node(&mut builder, Add::default(), [sum, x], ("next", ty()));
+    builder.keep(sum, next);
+    builder.keep(a, b);
+    builder.keep(b, a);
+    builder.finish(vec![next, sum, a]).expect("the graph is valid")
 }
 
 fn chain() -> Graph {
