@@ -31,6 +31,14 @@ impl Sketch {
         self.builder.tensor(id)
     }
 
+    pub(crate) fn state(&mut self, name: &str, initial: TensorId) -> TensorId {
+        self.builder.state(name, initial)
+    }
+
+    pub(crate) fn keep(&mut self, before: TensorId, after: TensorId) {
+        self.builder.keep(before, after);
+    }
+
     /// A float result.
     pub(crate) fn node(&mut self, name: &str, op: impl Into<Op>, inputs: &[TensorId]) -> TensorId {
         self.add(name, op.into(), inputs, None)
