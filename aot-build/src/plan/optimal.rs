@@ -109,7 +109,7 @@ struct Descent<'a> {
 }
 
 /// Nodes of a first look at the lower bound, and of one at any other capacity.
-const FIRST_LOOKS: (u64, u64) = (100_000, 20_000);
+const FIRST_LOOKS: (u64, u64) = (100_000, 5_000);
 
 impl Descent<'_> {
     /// Tries what is enough, and no more if that is found. Else tries the lower bound, then
