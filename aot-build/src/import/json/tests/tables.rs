@@ -418,7 +418,7 @@ fn states() {
         (r#"{"before": "y", "after": "h", "initial": "x"}"#, "state `y` starts as `x`, which is no constant"),
         (
             r#"{"before": "y", "after": "h", "initial": "w"}"#,
-            "state `y` is i8 [1, 3] and starts as f32 [2, 3]",
+            "state `y` is i8 [1, 3] and starts as f32 [3, 2]",
         ),
         (r#"{"before": "y", "after": "h"}"#, "missing field `initial`"),
         (r#"{"before": "y", "after": "none", "initial": "w"}"#, "there is no tensor `none`"),
