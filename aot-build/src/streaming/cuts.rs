@@ -3,6 +3,7 @@
 //! The steps are cut into runs and single steps, in order. What a part costs depends on
 //! itself alone: so the best cut of the first `n` steps extends a best cut of fewer.
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use super::Goal;
@@ -11,6 +12,11 @@ use crate::program::{BufferId, Lifetime, Program, Storage, gaps, shared};
 
 /// Most layers of a run.
 const LONGEST: usize = 64;
+
+/// Rows that all candidates together may compute in simulation: some seconds where cargo
+/// builds procedural macros without optimisation. Counted, not timed, so that every
+/// machine cuts alike; what is not looked at any more is no run.
+const MOST_ROWS: u64 = 1 << 22;
 
 /// A part of the steps.
 #[derive(Clone)]
@@ -126,6 +132,8 @@ struct Costs<'p> {
     lifetimes: Vec<Lifetime>,
     /// Bytes that the overlap of each step saves.
     savings: Vec<usize>,
+    /// Rows that may still be simulated.
+    rows_left: Cell<u64>,
 }
 
 impl<'p> Costs<'p> {
@@ -137,7 +145,7 @@ impl<'p> Costs<'p> {
             let step = lifetimes[buffers[1].index()].start;
             savings[step] = savings[step].max(shared(x, y, gap));
         }
-        Self { program, lifetimes, savings }
+        Self { program, lifetimes, savings, rows_left: Cell::new(MOST_ROWS) }
     }
 
     /// Bytes of the workspace's buffers that are alive during `steps`, but for `except`.
@@ -156,6 +164,8 @@ impl<'p> Costs<'p> {
     }
 
     fn run(&self, candidate: &Candidate) -> Option<Part> {
+        let rows: u64 = candidate.layers.iter().map(|layer| layer.rows.rows as u64).sum();
+        self.rows_left.set(self.rows_left.get().checked_sub(rows)?);
         let measured = candidate.measure(self.program)?;
         let steps = candidate.steps.clone();
         let rings: usize = measured.rings.iter().map(|(_, bytes)| bytes).sum();
