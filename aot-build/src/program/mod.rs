@@ -10,6 +10,7 @@ mod fuse_add;
 mod in_place;
 mod liveness;
 mod lower;
+mod merger;
 mod overlap;
 mod parts;
 mod run;
@@ -21,7 +22,7 @@ pub(crate) use fuse_add::fuse_add;
 pub(crate) use in_place::in_place;
 pub use liveness::Lifetime;
 pub use lower::{NodeLowering, lower};
-pub(crate) use overlap::{gaps, overlap, overlapped, overlapped_load, shared};
+pub(crate) use overlap::{gaps, loads, overlap, overlapped, overlapped_load, shared};
 pub use run::{Layer, Pushed, Run, RunOverlap};
 
 use aot_rt::kernels::Kernel;
@@ -303,10 +304,18 @@ impl Program {
         (0..self.buffers.len()).map(BufferId)
     }
 
-    /// The steps that use a buffer.
-    pub(crate) fn users(&self, buffer: BufferId) -> impl Iterator<Item = usize> {
-        let uses = move |step: &Step| step.buffers().any(|(view, _)| view.buffer == buffer);
-        self.steps.iter().enumerate().filter(move |(_, step)| uses(step)).map(|(i, _)| i)
+    /// For each buffer, the steps that use it, in order.
+    pub(crate) fn users(&self) -> Vec<Vec<usize>> {
+        let mut users: Vec<Vec<usize>> = vec![Vec::new(); self.buffers.len()];
+        for (i, step) in self.steps.iter().enumerate() {
+            for (view, _) in step.buffers() {
+                let users = &mut users[view.buffer.0];
+                if users.last() != Some(&i) {
+                    users.push(i);
+                }
+            }
+        }
+        users
     }
 
     /// Multiply-accumulates of one run.

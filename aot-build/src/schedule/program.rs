@@ -119,6 +119,11 @@ impl Uses {
                     && bytes.start < other.bytes.end
             });
             after.extend(conflicts.map(|other| other.step));
+            if access == Access::Write {
+                // Whoever follows this step follows those, too.
+                let covers = |other: &Range<usize>| bytes.start <= other.start && other.end <= bytes.end;
+                uses.retain(|other| other.step == position || !covers(&other.bytes));
+            }
             uses.push(Use { step: position, bytes, access });
         }
         after

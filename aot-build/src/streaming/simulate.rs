@@ -16,8 +16,10 @@ pub(super) struct Measured {
 impl Candidate {
     /// Finds the rings, and how far results may grow into operands; `None` when a layer
     /// would write over rows that another still needs.
-    pub(super) fn measure(&self, program: &Program) -> Option<Measured> {
-        let mut simulation = Simulation::new(self, program);
+    ///
+    /// `users` are the steps that use each buffer.
+    pub(super) fn measure(&self, program: &Program, users: &[Vec<usize>]) -> Option<Measured> {
+        let mut simulation = Simulation::new(self, program, users);
         simulation.run()?;
         let rings: Vec<_> = simulation.rings().collect();
         let ring_rows = |buffer: Option<BufferId>, rows: usize| {
@@ -62,12 +64,12 @@ struct Simulation<'c> {
 }
 
 impl<'c> Simulation<'c> {
-    fn new(candidate: &'c Candidate, program: &Program) -> Self {
+    fn new(candidate: &'c Candidate, program: &Program, users: &[Vec<usize>]) -> Self {
         let mut buffers: Vec<RowBuffer> = Vec::new();
         let mut add = |id: BufferId, rows: usize| {
             if buffers.iter().all(|buffer| buffer.id != id) {
                 let row_bytes = program.buffer(id).bytes / rows.max(1);
-                let is_ring = candidate.owns(program, id);
+                let is_ring = candidate.owns(program, users, id);
                 let readers = candidate.readers(id);
                 buffers.push(RowBuffer { id, rows, row_bytes, is_ring, readers, kept: 0 });
             }
@@ -195,7 +197,7 @@ impl Candidate {
     }
 
     /// Whether nothing but the run uses a buffer, so that it can be a ring.
-    fn owns(&self, program: &Program, id: BufferId) -> bool {
+    fn owns(&self, program: &Program, users: &[Vec<usize>], id: BufferId) -> bool {
         let is_port = |port: &crate::program::Port| port.view.buffer == id;
         let is_input = program.inputs.iter().any(is_port) && self.pushed != Some(id);
         let has_maker = self.layers.iter().any(|layer| layer.writes == id) || self.pushed == Some(id);
@@ -203,7 +205,7 @@ impl Candidate {
             && !is_input
             && !program.is_state(id)
             && !program.outputs.iter().any(is_port)
-            && program.users(id).all(|step| self.steps.contains(&step))
+            && users[id.index()].iter().all(|step| self.steps.contains(step))
             // One whose first use adds to what was there before the run.
             && self.layers.iter().all(|layer| {
                 layer.rows.sources.iter().zip(layer.reads).all(|(source, read)| {
