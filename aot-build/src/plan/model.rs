@@ -245,6 +245,13 @@ impl<'a> Model<'a> {
         places.map(|(item, &(pool, _))| self.cost_in(item, pool)).sum()
     }
 
+    /// Whether every item lies where its traffic costs least.
+    pub(super) fn is_cheapest(&self, layout: &Layout) -> bool {
+        let least = |item: usize| self.items[item].pools.first().map_or(0, |&pool| self.cost_in(item, pool));
+        let mut places = layout.places.iter().enumerate();
+        places.all(|(item, &(pool, _))| self.cost_in(item, pool) == least(item))
+    }
+
     /// How much more an item costs in its dearest pool than in its cheapest.
     pub(super) fn regret(&self, item: usize) -> u128 {
         let pools = &self.items[item].pools;

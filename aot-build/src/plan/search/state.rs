@@ -104,12 +104,18 @@ impl<'a> State<'a> {
         for item in 0..self.placed.len() {
             if !self.placed[item] {
                 self.raise(item, 0)?;
-            } else if self.low[item] + self.instance.extent[item] > self.capacity {
+            } else if self.reaches_too_high(item) {
                 return Err(DeadEnd);
             }
         }
         self.raised.extend((0..self.placed.len()).filter(|&item| !self.placed[item]));
         self.settle()
+    }
+
+    /// Whether an item has bytes above the capacity; one without bytes disturbs nobody.
+    fn reaches_too_high(&self, item: usize) -> bool {
+        let extent = self.instance.extent[item];
+        extent > 0 && self.low[item] + extent > self.capacity
     }
 
     /// The trail as it is now, for [`State::undo`].
