@@ -14,6 +14,7 @@ BUFFER_ALIGNMENT = 16
 TYPES = {
     np.dtype(np.float32): schema.TensorType.FLOAT32,
     np.dtype(np.int8): schema.TensorType.INT8,
+    np.dtype(np.uint8): schema.TensorType.UINT8,
     np.dtype(np.int32): schema.TensorType.INT32,
 }
 

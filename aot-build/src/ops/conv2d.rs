@@ -6,7 +6,8 @@
 //! Groups are implied: `in` divided by the weights' last extent.
 //! Sources: TFLite CONV_2D; ONNX Conv.
 //! int8: weights per tensor or per output channel, zero point 0; padding counts as
-//! the zero point of `x` (tflite numerics, section 3).
+//! the zero point of `x` (tflite numerics, section 3). uint8: weights per tensor, with a
+//! zero point.
 
 use aot_rt::kernels::{Conv2dF32, Conv2dI8, Kernel, Window2d};
 use serde::{Deserialize, Serialize};
@@ -73,15 +74,16 @@ impl Operator for Conv2d {
                 (Kernel::Conv2dF32(params), weighted::packed_operands_f32(node, out_channels, groups)?)
             }
             Arithmetic::I8 => {
+                let (factors, weights_zero_point) = weighted::factors(node, 0)?;
                 let params = Conv2dI8 {
                     window,
                     in_channels,
                     out_channels,
                     groups,
                     input_zero_point: quantized::tensor_wide(x)?.zero_point,
+                    weights_zero_point,
                     output: self.activation.output_i8(quantized::tensor_wide(y)?, node.single_rounding()),
                 };
-                let factors = weighted::factors(node, 0)?;
                 (Kernel::Conv2dI8(params), weighted::operands_i8(node, 0, &factors)?)
             }
         };

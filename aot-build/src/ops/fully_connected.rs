@@ -66,7 +66,7 @@ impl Operator for FullyConnected {
                         let product = f64::from(input.scale * weights.scale);
                         (vec![product / f64::from(output.scale)], weights.zero_point)
                     }
-                    Err(_) => (weighted::factors(node, 0)?, 0),
+                    Err(_) => weighted::factors(node, 0)?,
                 };
                 let params = FullyConnectedI8 {
                     batch,

@@ -4,7 +4,7 @@
 //! Sources: TFLite QUANTIZE; ONNX QuantizeLinear.
 //! int8: nearest, ties away from zero; integers are rescaled (tflite numerics, section 3).
 
-use aot_rt::kernels::{Kernel, QuantizeF32I8};
+use aot_rt::kernels::{FlipSignBitI8, Kernel, QuantizeF32I8};
 use aot_rt::{DType, Quantization};
 use serde::{Deserialize, Serialize};
 
@@ -44,8 +44,23 @@ impl Operator for Quantize {
                 node.step(kernel, operands, 0, format!("{len} elements"));
                 Ok(())
             }
+            (DType::U8, DType::I8) | (DType::I8, DType::U8) => flip_sign_bits(node, len),
             (DType::I8, DType::I8) => quantized::rescale(node, Activation::None.range_f32()),
             (x, y) => Err(no_kernel(&[x, y])),
         }
     }
+}
+
+/// From uint8 to int8, or back: a pass sees to it that all else is int8.
+fn flip_sign_bits(node: &mut NodeLowering<'_, '_>, len: usize) -> Result<(), OpError> {
+    let (x, y) = (node.input(0)?, node.output(0));
+    let unsigned = if x.ty.dtype == DType::U8 { 128 } else { -128 };
+    let (from, to) = (quantized::tensor_wide(x)?, quantized::tensor_wide(y)?);
+    if (from.scale, from.zero_point - unsigned) != (to.scale, to.zero_point) {
+        return Err(no_kernel(&[x.ty.dtype, y.ty.dtype]));
+    }
+    let operands = vec![node.read(0)?.as_bytes(), node.write(0).as_bytes()];
+    let description = format!("{len} elements, {} to {}", x.ty.dtype.name(), y.ty.dtype.name());
+    node.step(Kernel::FlipSignBitI8(FlipSignBitI8 { len }), operands, 0, description);
+    Ok(())
 }

@@ -109,17 +109,26 @@ pub(super) fn operands_i8(
     Ok(vec![node.read(0)?, node.write(0), node.read(1)?, bias, multipliers, shifts])
 }
 
-/// The factors of the accumulators, all in double precision.
+/// The factors of the accumulators, and the zero point of the weights.
+///
+/// All in double precision, but uint8 models round the product of the scales of `x` and
+/// weights to single precision first. Only theirs may have a zero point.
 ///
 /// # Errors
 ///
 /// When a tensor has no scale, or the weights' are not one for each channel of `axis`
 /// with zero point 0.
-pub(super) fn factors(node: &NodeLowering<'_, '_>, axis: usize) -> Result<Vec<f64>, OpError> {
+pub(super) fn factors(node: &NodeLowering<'_, '_>, axis: usize) -> Result<(Vec<f64>, i32), OpError> {
     let input = quantized::tensor_wide(node.input(0)?)?;
     let output = quantized::tensor_wide(node.output(0))?;
+    let weights = node.input(1)?;
+    if quantized::legacy(weights) {
+        let weights = quantized::tensor_wide(weights)?;
+        let product = f64::from(input.scale * weights.scale);
+        return Ok((vec![product / f64::from(output.scale)], weights.zero_point));
+    }
     let factor = |w: &f32| f64::from(input.scale) * f64::from(*w) / f64::from(output.scale);
-    Ok(quantized::weight_scales(node.input(1)?, axis)?.iter().map(factor).collect())
+    Ok((quantized::weight_scales(weights, axis)?.iter().map(factor).collect(), 0))
 }
 
 /// The bias as an operand: empty where it is left out.

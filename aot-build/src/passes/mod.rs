@@ -8,6 +8,7 @@ mod fold_pad;
 mod fuse_activation;
 mod merge_reshape;
 mod remove_dead;
+mod signed;
 
 use crate::Config;
 use crate::graph::Graph;
@@ -15,6 +16,7 @@ use crate::graph::Graph;
 /// Runs all passes, again and again until none finds anything to do.
 pub fn run(graph: &mut Graph, config: &Config) {
     let mut budget = fold_constants::Budget::default();
+    signed::signed(graph);
     equal_scales::equal_scales(graph);
     // Every change takes a node, a tensor or an operand's detour away: there is an end.
     loop {

@@ -89,7 +89,9 @@ impl Candidate {
             }
             (Kind::Elementwise, ..) => {
                 let b = buffer(step.operands.get(2));
-                let rows = self.rows_of(x).or_else(|| self.rows_of(b?))?;
+                let rows = self.rows_of(x).or_else(|| self.rows_of(b?));
+                let is_pushed = self.pushed == Some(x);
+                let rows = rows.or_else(|| is_pushed.then(|| image_rows(program, x)).flatten())?;
                 kernels::divided(&step.kernel, rows)?;
                 let second = if b.is_some() { row_of(rows) } else { RowSource::NONE };
                 layer(rows, [row_of(rows), second], [Some(x), b])?
@@ -117,5 +119,15 @@ impl Candidate {
             let sources = self.layers.iter().flat_map(|layer| layer.rows.sources.iter().zip(layer.reads));
             sources.filter(|(_, read)| *read == Some(buffer)).map(|(source, _)| source.rows).next()
         })
+    }
+}
+
+/// Rows of an input that is an image and pushed: an elementwise step alone does not say how
+/// its operand is divided.
+fn image_rows(program: &Program, buffer: BufferId) -> Option<usize> {
+    let input = program.inputs.iter().find(|port| port.view.buffer == buffer)?;
+    match &*input.ty.shape {
+        [1, rows, _, _] => Some(*rows),
+        _ => None,
     }
 }

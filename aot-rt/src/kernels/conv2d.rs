@@ -2,7 +2,7 @@
 
 use core::num::NonZeroUsize;
 
-use super::filters::Patch;
+use super::filters::{Patch, zero_products};
 use super::images::{Image, Images};
 use super::loops::{chunks, chunks_mut};
 use super::requantize::{Finish, FinishF32, Requantize};
@@ -37,6 +37,8 @@ kernel_params! {
         pub groups: usize,
         /// Zero point of `x`, which cells outside the image have, too.
         pub input_zero_point: i32,
+        /// Zero point of the weights; 0 unless they are quantized per tensor.
+        pub weights_zero_point: i32,
         /// Zero point and limits of `y`.
         pub output: OutputI8,
     }
@@ -99,7 +101,7 @@ pub fn conv2d_i8(
 ) {
     let p = params.get();
     let requantize = Requantize { bias, multipliers, shifts, offset: 0, output: p.output };
-    convolve_i8(&p, images, weights, |first| requantize.skip(first));
+    convolve_i8(&p, images, weights, |first, offset| requantize.skip(first, offset));
 }
 
 /// The convolution, with the sums going where `finish` says.
@@ -126,14 +128,14 @@ pub(super) fn convolve_f32(
     });
 }
 
-/// The convolution, with the sums of the channels from the one given to `finish` on
-/// going where that says.
+/// The convolution, with the sums of the channels from the one given to `finish` on,
+/// less what it is given second, going where that says.
 #[inline(always)]
 pub(super) fn convolve_i8<F: Finish>(
     p: &Conv2dI8,
     images: impl Images<i8>,
     weights: &[i8],
-    finish: impl Fn(usize) -> F,
+    finish: impl Fn(usize, i32) -> F,
 ) {
     let groups = NonZeroUsize::new(p.groups).unwrap_or(NonZeroUsize::MIN);
     let (in_group, out_group) = (p.in_channels / groups, p.out_channels / groups);
@@ -144,7 +146,11 @@ pub(super) fn convolve_i8<F: Finish>(
         let mut patch = patch(&p.window, x, taps, p.in_channels, in_group);
         let groups = chunks_mut(y, out_group).zip(chunks(weights, filter * out_group));
         for (group, (y, weights)) in groups.enumerate() {
-            patch.products_i8(x.cells, zero, (weights, filter), &finish(group * out_group), y);
+            let offset = match p.weights_zero_point {
+                0 => 0,
+                weights_zero => zero_products((patch, x.cells), zero, weights_zero),
+            };
+            patch.products_i8(x.cells, zero, (weights, filter), &finish(group * out_group, offset), y);
             patch.start[0] += in_group;
         }
     });
@@ -300,6 +306,7 @@ mod tests {
                     out_channels,
                     groups,
                     input_zero_point: zero.into(),
+                    weights_zero_point: 0,
                     output: OutputI8 { zero_point: 3, min: -128, max: 127, single_rounding: false },
                 };
                 let one = Multiplier::from_real(1.0).unwrap();
@@ -343,6 +350,7 @@ mod tests {
             out_channels: 3,
             groups: 1,
             input_zero_point: 0,
+            weights_zero_point: 0,
             output: OutputI8 { zero_point: 0, min: -128, max: 127, single_rounding: false },
         };
         let mut y = [0; 3];
@@ -387,6 +395,7 @@ mod tests {
             let out_channels = groups * (1 + random.below(6));
             let channels = [in_channels, out_channels, groups];
             let zero = random.below(256) as i32 - 128;
+            let weights_zero = random.below(2) as i32 * (random.below(256) as i32 - 128);
             let (x, weights) = (random.array::<3234>(), random.array::<9504>());
             let x = &x[..window.batch * window.input_cells() * in_channels];
             let weights = &weights[..window.kernel_cells() * in_channels / groups * out_channels];
@@ -397,6 +406,7 @@ mod tests {
                 out_channels,
                 groups,
                 input_zero_point: zero,
+                weights_zero_point: weights_zero,
                 output: OutputI8 { zero_point: 1, min: -128, max: 127, single_rounding: round % 2 == 0 },
             };
             // Multiples of 2^-14 without a remainder are rounded alike.
@@ -410,7 +420,7 @@ mod tests {
                 &window,
                 channels,
                 |i| i32::from(x[i]) - zero,
-                |i| weights[i].into(),
+                |i| i32::from(weights[i]) - weights_zero,
                 |index, sum| {
                     let exact = f64::from(sum) / 16384.0;
                     let expect = libm::floor(exact + 0.5) + 1.0;

@@ -57,7 +57,10 @@ pub fn conv2d_add_i8(
 ) {
     let Conv2dAddI8 { conv2d, sum } = params.get();
     let requantize = Requantize { bias, multipliers, shifts, offset: 0, output: conv2d.output };
-    convolve_i8(&conv2d, images, weights, |first| AddI8 { requantize: requantize.skip(first), sum });
+    convolve_i8(&conv2d, images, weights, |first, offset| AddI8 {
+        requantize: requantize.skip(first, offset),
+        sum,
+    });
 }
 
 struct AddF32 {
@@ -122,6 +125,7 @@ mod tests {
             out_channels: 20,
             groups: 1,
             input_zero_point: 7,
+            weights_zero_point: 0,
             output,
         };
         let sum = SumI8 {

@@ -207,6 +207,21 @@ impl Rest<'_> {
     }
 }
 
+/// What weights with a zero point give too much: `sum (x - zero) * weights_zero`.
+///
+/// `sum (x - zero) * (w - weights_zero) = sum (x - zero) * w - sum (x - zero) * weights_zero`,
+/// of which the last is the same for all filters.
+#[inline(never)]
+pub(crate) fn zero_products(cells: impl Segments<i8>, zero: i16, weights_zero: i32) -> i32 {
+    let mut sum = 0_i32;
+    cells.for_each(|x, _| {
+        for &x in x {
+            sum = sum.wrapping_add(i32::from(i16::from(x).wrapping_sub(zero)));
+        }
+    });
+    sum.wrapping_mul(weights_zero)
+}
+
 /// Products of the differences of the cells under a window from `zero` with many
 /// filters, int8.
 ///

@@ -1,6 +1,6 @@
 //! `fully_connected`: matrix times vector, for every row of a batch.
 
-use super::filters::{products_f32, products_i8};
+use super::filters::{products_f32, products_i8, zero_products};
 use super::loops::{chunks, chunks_mut};
 use super::requantize::Requantize;
 use super::{OutputI8, RangeF32, kernel_params};
@@ -73,18 +73,14 @@ pub fn fully_connected_i8(
     let p = params.get();
     debug_assert_eq!((x.len(), weights.len()), (p.batch * p.inputs, p.outputs * p.inputs));
     debug_assert_eq!(y.len(), p.batch * p.outputs);
+    let zero = p.input_zero_point as i16;
     for (x, y) in chunks(x, p.inputs).zip(chunks_mut(y, p.outputs)) {
-        // sum (x - x_zero) * (w - w_zero) = sum (x - x_zero) * w - w_zero * sum (x - x_zero)
         let offset = match p.weights_zero_point {
             0 => 0,
-            weights_zero => {
-                let sum = x.iter().fold(0_i32, |sum, &x| sum.wrapping_add(i32::from(x)));
-                let zeros = p.input_zero_point.wrapping_mul(p.inputs as i32);
-                sum.wrapping_sub(zeros).wrapping_mul(weights_zero)
-            }
+            weights_zero => zero_products(x, zero, weights_zero),
         };
         let requantize = Requantize { bias, multipliers, shifts, offset, output: p.output };
-        products_i8(x, p.input_zero_point as i16, (weights, p.inputs), &requantize, y);
+        products_i8(x, zero, (weights, p.inputs), &requantize, y);
     }
 }
 

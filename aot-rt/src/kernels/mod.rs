@@ -45,7 +45,8 @@ pub use add::{AddF32, AddI8, Broadcast, SumI8, add_f32, add_i8};
 pub use conv2d::{Conv2dF32, Conv2dI8, conv2d_f32, conv2d_i8};
 pub use conv2d_add::{Accumulating, Conv2dAddF32, Conv2dAddI8, conv2d_add_f32, conv2d_add_i8};
 pub use depthwise_conv2d::{
-    DepthwiseConv2dF32, DepthwiseConv2dI8, depthwise_conv2d_f32, depthwise_conv2d_i8,
+    DepthwiseConv2dAsymmetricI8, DepthwiseConv2dF32, DepthwiseConv2dI8, depthwise_conv2d_asymmetric_i8,
+    depthwise_conv2d_f32, depthwise_conv2d_i8,
 };
 pub use elements::{Elements, InPlace};
 pub use elementwise::{ClampF32, CopyI8, LogisticF32, clamp_f32, copy_i8, logistic_f32};
@@ -61,7 +62,9 @@ pub use pool2d::{
     AveragePool2dF32, AveragePool2dI8, MaxPool2dF32, MaxPool2dI8, average_pool2d_f32, average_pool2d_i8,
     max_pool2d_f32, max_pool2d_i8,
 };
-pub use quantize::{DequantizeI8F32, QuantizeF32I8, dequantize_i8_f32, quantize_f32_i8};
+pub use quantize::{
+    DequantizeI8F32, FlipSignBitI8, QuantizeF32I8, dequantize_i8_f32, flip_sign_bit_i8, quantize_f32_i8,
+};
 pub use rows::{RowLayer, RowOrigin, RowSource, Rows, next as next_row, ring_row, ring_row_mut};
 pub use softmax::{SoftmaxF32, SoftmaxI8, softmax_f32, softmax_i8};
 pub use strided_copy::{StridedCopyI8, strided_copy_i8};
@@ -298,6 +301,9 @@ kernels! {
     window Conv2dF32 => conv2d_f32(x: f32, y: f32, weights: f32, bias: f32);
     window Conv2dI8 => conv2d_i8(x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8);
     plain CopyI8 => copy_i8(x: i8, y: i8);
+    window DepthwiseConv2dAsymmetricI8 => depthwise_conv2d_asymmetric_i8(
+        x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
+    );
     window DepthwiseConv2dF32 => depthwise_conv2d_f32(x: f32, y: f32, weights: f32, bias: f32);
     window DepthwiseConv2dI8 => depthwise_conv2d_i8(
         x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
@@ -308,6 +314,7 @@ kernels! {
         x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
     );
     plain GatherI8 => gather_i8(x: i8, y: i8, indices: i32);
+    elementwise FlipSignBitI8 => flip_sign_bit_i8(x: i8, y: i8);
     elementwise LogisticF32 => logistic_f32(x: f32, y: f32);
     elementwise LookupI8 => lookup_i8(x: i8, y: i8, table: i8);
     window MaxPool2dF32 => max_pool2d_f32(x: f32, y: f32);

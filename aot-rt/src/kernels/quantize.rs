@@ -1,5 +1,6 @@
 //! `quantize` and `dequantize`: from real numbers to int8, and back.
 
+use super::elements::Elements;
 use super::elementwise::map;
 use super::kernel_params;
 use crate::Params;
@@ -23,6 +24,12 @@ kernel_params! {
         pub scale: f32,
         /// Zero point of `x`.
         pub zero_point: i32,
+    }
+
+    /// Parameters of [`flip_sign_bit_i8`].
+    pub struct FlipSignBitI8 {
+        /// Elements of `x` and `y`.
+        pub len: usize,
     }
 }
 
@@ -50,10 +57,19 @@ pub fn dequantize_i8_f32(params: &impl Params<DequantizeI8F32>, x: &[i8], y: &mu
     map(p.len, x, y, |x| p.scale * i32::from(x).wrapping_sub(p.zero_point) as f32);
 }
 
+/// From uint8 to the int8 that stands for the same real number, or back: with zero points
+/// that differ by 128, the two differ in their highest bit.
+///
+/// `x` and `y`: `[len]`; one of the two is uint8.
+pub fn flip_sign_bit_i8(params: &impl Params<FlipSignBitI8>, elements: impl Elements<i8>) {
+    elements.map(params.get().len, |q| q ^ i8::MIN);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Quantization;
+    use crate::kernels::Apart;
 
     #[test]
     fn quantize_rounds_half_away_from_zero() {
@@ -73,6 +89,14 @@ mod tests {
             let expect = Quantization { scale, zero_point }.quantize(x, -128, 127);
             assert_eq!(i32::from(y[0]), expect, "{x}");
         }
+    }
+
+    #[test]
+    fn flip_sign_bit_keeps_the_distance_from_the_zero_point() {
+        let x = [0_u8, 1, 127, 128, 255].map(u8::cast_signed);
+        let mut y = [0; 5];
+        flip_sign_bit_i8(&FlipSignBitI8 { len: 5 }, Apart { x: &x, y: &mut y });
+        assert_eq!(y, [-128, -127, -1, 0, 127]);
     }
 
     #[test]

@@ -41,9 +41,9 @@ impl FinishF32 for RangeF32 {
 }
 
 impl<'a> Requantize<'a> {
-    /// The channels from `first` on.
+    /// The channels from `first` on, whose sums are to be less by `offset`.
     #[inline(always)]
-    pub(crate) fn skip(self, first: usize) -> Self {
+    pub(crate) fn skip(self, first: usize, offset: i32) -> Self {
         let one = self.multipliers.len() == 1;
         Self {
             bias: self.bias.get(first..).unwrap_or_default(),
@@ -53,6 +53,7 @@ impl<'a> Requantize<'a> {
                 self.multipliers.get(first..).unwrap_or_default()
             },
             shifts: if one { self.shifts } else { self.shifts.get(first..).unwrap_or_default() },
+            offset,
             ..self
         }
     }

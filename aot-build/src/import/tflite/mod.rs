@@ -280,6 +280,7 @@ fn dtype(code: i8) -> Option<DType> {
     match code {
         names::FLOAT32 => Some(DType::F32),
         names::INT8 => Some(DType::I8),
+        names::UINT8 => Some(DType::U8),
         names::INT16 => Some(DType::I16),
         names::INT32 => Some(DType::I32),
         names::INT64 => Some(DType::I64),

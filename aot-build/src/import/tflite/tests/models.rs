@@ -8,8 +8,10 @@ use super::damage::{Random, survive};
 use crate::error::Error;
 use crate::import::import;
 
-/// Those that use nothing but what the importer knows.
+/// Those that use nothing but what the importer knows; of the single operators, `seanet_…`,
+/// the conformance tests say which those are.
 const READ: &[&str] = &[
+    "coral_mobilenet_v1_025_128_uint8",
     "microflow_sine",
     "mlperf_ad_float",
     "mlperf_ad_int8",
@@ -58,7 +60,8 @@ fn models_are_read_or_refused() {
             Ok(imported) => {
                 let bytes = imported.bytes;
                 println!("{name}: {} nodes, {bytes} bytes in {elapsed:?}", imported.graph.nodes.len());
-                assert!(READ.contains(&name.as_str()), "{name} is read, and should be refused");
+                let is_known = READ.contains(&name.as_str()) || name.starts_with("seanet_");
+                assert!(is_known, "{name} is read, and should be refused");
             }
             Err(Error { problems, .. }) => {
                 println!("{name}:");
