@@ -70,7 +70,7 @@ impl Candidate {
             Some((rows, sources, reads))
         };
         let (rows, sources, reads) = match (step.kernel.kind(), step.kernel.window()) {
-            (Kind::Window | Kind::Accumulating, Some((window, _))) if window.batch == 1 => {
+            (Kind::Window | Kind::Widening | Kind::Accumulating, Some((window, _))) if window.batch == 1 => {
                 let source = RowSource {
                     origin: RowOrigin::Whole,
                     rows: window.input[0],
@@ -88,6 +88,9 @@ impl Candidate {
                 layer(rows, [row_of(rows), RowSource::NONE], [Some(x), None])?
             }
             (Kind::Elementwise, ..) => {
+                if has_constant_rows(step) {
+                    return None;
+                }
                 let b = buffer(step.operands.get(2));
                 let rows = self.rows_of(x).or_else(|| self.rows_of(b?));
                 let is_pushed = self.pushed == Some(x);
@@ -119,6 +122,15 @@ impl Candidate {
             let sources = self.layers.iter().flat_map(|layer| layer.rows.sources.iter().zip(layer.reads));
             sources.filter(|(_, read)| *read == Some(buffer)).map(|(source, _)| source.rows).next()
         })
+    }
+}
+
+/// Whether the second operand is a constant that meets `y` element by element: constants
+/// are read as a whole.
+fn has_constant_rows(step: &Step) -> bool {
+    match step.operands[..] {
+        [_, Operand::Buffer(y), Operand::Constant(b), ..] => b.len == y.len,
+        _ => false,
     }
 }
 
