@@ -28,10 +28,12 @@ from families import (
     movement,
     pooling,
     refused,
+    storage,
+    wide,
 )
 
 CONFORMANCE = Path(__file__).resolve().parents[2] / "tests" / "conformance"
-FAMILIES = (convolution, fully_connected, pooling, elementwise, layout, movement, faults, legacy)
+FAMILIES = (convolution, fully_connected, pooling, elementwise, layout, movement, faults, legacy, storage, wide)
 
 
 def main():

@@ -68,7 +68,7 @@ impl Quantization {
             DType::U8 => (0, 255),
             DType::I16 => (-32_768, 32_767),
             DType::I32 | DType::I64 => (i32::MIN, i32::MAX),
-            DType::F32 => return Err("floating-point tensors have no quantization".into()),
+            DType::F16 | DType::F32 => return Err("floating-point tensors have no quantization".into()),
         };
         match self.zero_points.iter().find(|z| !(min..=max).contains(*z)) {
             Some(z) => Err(format!("zero point {z} is outside {min}..={max}")),

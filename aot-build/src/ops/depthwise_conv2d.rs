@@ -7,7 +7,9 @@
 //! Sources: TFLite DEPTHWISE_CONV_2D; ONNX Conv with as many groups as channels.
 //! int8: as `conv2d`, with scales along axis 3.
 
-use aot_rt::kernels::{DepthwiseConv2dAsymmetricI8, DepthwiseConv2dF32, DepthwiseConv2dI8, Kernel, Window2d};
+use aot_rt::kernels::{
+    DepthwiseConv2dAsymmetricI8, DepthwiseConv2dF32, DepthwiseConv2dI8, DepthwiseConv2dI16, Kernel, Window2d,
+};
 use serde::{Deserialize, Serialize};
 
 use super::weighted::{self, Arithmetic};
@@ -71,6 +73,25 @@ impl Operator for DepthwiseConv2d {
                 let range = self.activation.range_f32();
                 let params = DepthwiseConv2dF32 { window, in_channels, depth_multiplier, range };
                 (Kernel::DepthwiseConv2dF32(params), weighted::operands_f32(node, out_channels)?)
+            }
+            Arithmetic::F16 => {
+                let range = self.activation.range_f32();
+                let params = DepthwiseConv2dF32 { window, in_channels, depth_multiplier, range };
+                (Kernel::DepthwiseConv2dF16(params), weighted::operands_f32(node, out_channels)?)
+            }
+            Arithmetic::Dynamic => {
+                let message = format!(
+                    "`{}` is f32 and weights `{}` are i8: dynamic-range quantization is not supported here",
+                    x.name, weights.name
+                );
+                let help = "convert the model with full-integer quantization, or without quantization";
+                return Err(OpError::from(message).help(help));
+            }
+            Arithmetic::I16 => {
+                let (factors, _) = weighted::factors(node, 3)?;
+                let range = self.activation.range_i16(quantized::tensor_wide(y)?);
+                let params = DepthwiseConv2dI16 { window, in_channels, depth_multiplier, range };
+                (Kernel::DepthwiseConv2dI16(params), weighted::operands_i16(node, 3, &factors)?)
             }
             Arithmetic::I8 => {
                 let (factors, weights_zero_point) = weighted::factors(node, 3)?;

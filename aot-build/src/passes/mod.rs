@@ -6,6 +6,7 @@ mod equal_scales;
 mod fold_constants;
 mod fold_pad;
 mod fuse_activation;
+mod half_weights;
 mod merge_reshape;
 mod remove_dead;
 mod signed;
@@ -18,6 +19,7 @@ pub fn run(graph: &mut Graph, config: &Config) {
     let mut budget = fold_constants::Budget::default();
     signed::signed(graph);
     equal_scales::equal_scales(graph);
+    half_weights::half_weights(graph);
     // Every change takes a node, a tensor or an operand's detour away: there is an end.
     loop {
         let changed = [

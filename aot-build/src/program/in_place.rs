@@ -43,7 +43,7 @@ fn swap_operands(program: &mut Program, dependencies: &Dependencies, step: usize
     let step = &mut program.steps[step];
     match &mut step.kernel {
         Kernel::AddF32(params) => params.broadcast = params.broadcast.swapped(),
-        Kernel::AddI8(params) => {
+        Kernel::AddI8(params) | Kernel::AddI16(params) => {
             params.broadcast = params.broadcast.swapped();
             params.sum = params.sum.swapped();
         }

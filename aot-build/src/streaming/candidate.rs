@@ -5,7 +5,7 @@ use std::ops::Range;
 use aot_rt::kernels::{Kind, RowLayer, RowOrigin, RowSource};
 
 use super::{buffer, kernels};
-use crate::program::{BufferId, Operand, Program, Step};
+use crate::program::{BufferId, Operand, Program, Step, Storage};
 
 /// A layer of a run: the buffers behind its rows.
 pub(super) struct CandidateLayer {
@@ -59,6 +59,11 @@ impl Candidate {
         }
         let [x, y] = [0, 1].map(|i| buffer(step.operands.get(i)));
         let (x, y) = (x?, y?);
+        // The function that takes a pushed row is not given the caller's output.
+        let is_pushed = self.pushed.is_some() && self.steps.start == 0;
+        if is_pushed && matches!(program.buffer(y).storage, Storage::Output(_)) {
+            return None;
+        }
         let row_of = |rows: usize| RowSource { rows, stride: 1, reach: 1, ..RowSource::NONE };
         let layer = |rows: usize, sources: [RowSource; 2], reads: [Option<BufferId>; 2]| {
             let mut sources = sources;

@@ -44,15 +44,30 @@ pub(super) enum InGraph {
 const F: DType = DType::F32;
 const I: DType = DType::I8;
 
+/// Wide activations, whose weights are int8 and whose biases are int64.
+const W: DType = DType::I16;
 /// Legacy quantization.
 const U: DType = DType::U8;
 
 const UNARY: &[&[DType]] = &[&[F, F], &[I, I]];
 const UNARY_OR_LEGACY: &[&[DType]] = &[&[F, F], &[I, I], &[U, U]];
-const BINARY: &[&[DType]] = &[&[F, F, F], &[I, I, I], &[U, U, U]];
-const WITH_WEIGHTS: &[&[DType]] = &[&[F, F, F, F], &[I, I, DType::I32, I], &[U, U, DType::I32, U]];
-const TO_INTEGER: &[&[DType]] = &[&[F, I], &[I, I], &[F, U], &[U, U], &[U, I], &[I, U]];
-const TO_FLOAT: &[&[DType]] = &[&[I, F], &[U, F]];
+const BINARY: &[&[DType]] = &[&[F, F, F], &[I, I, I], &[U, U, U], &[W, W, W]];
+const WITH_WEIGHTS: &[&[DType]] =
+    &[&[F, F, F, F], &[F, I, F, F], &[I, I, DType::I32, I], &[U, U, DType::I32, U], &[W, I, DType::I64, W]];
+const TO_INTEGER: &[&[DType]] = &[
+    &[F, I],
+    &[I, I],
+    &[F, U],
+    &[U, U],
+    &[U, I],
+    &[I, U],
+    &[F, W],
+    &[W, W],
+    &[W, I],
+    &[I, W],
+    &[DType::I32, W],
+];
+const TO_FLOAT: &[&[DType]] = &[&[I, F], &[U, F], &[W, F], &[DType::F16, F]];
 const MOVED: &[&[DType]] = &[
     &[F, F],
     &[I, I],
@@ -161,7 +176,11 @@ pub(super) fn find(code: &OperatorCode) -> Result<&'static Known, String> {
 
 fn add(node: &Node<'_>) -> Result<Op, OpError> {
     const ACTIVATION: usize = 0;
+    const POT_SCALE_INT16: usize = 1;
     let options = node.options(kind(11, "AddOptions", 2))?;
+    if options.flag_unless_cleared(POT_SCALE_INT16)? && node.result.dtype == W {
+        return Err("pot_scale_int16 (scales that are powers of two) is not supported".into());
+    }
     Ok(Add { activation: options.activation(ACTIVATION)? }.into())
 }
 
@@ -221,10 +240,14 @@ fn fully_connected(node: &Node<'_>) -> Result<Op, OpError> {
     const ACTIVATION: usize = 0;
     const WEIGHTS_FORMAT: usize = 1;
     const KEEP_NUM_DIMS: usize = 2;
+    const ASYMMETRIC_QUANTIZE_INPUTS: usize = 3;
     const BIAS_TYPE: usize = 4;
     let options = node.options(kind(8, "FullyConnectedOptions", 5))?;
     options.only(WEIGHTS_FORMAT, &[0], "weights_format")?;
     bias_type(&options, BIAS_TYPE)?;
+    if options.flag(ASYMMETRIC_QUANTIZE_INPUTS)? && node.result.dtype == F {
+        return Err("asymmetric_quantize_inputs is not supported".into());
+    }
     let op = FullyConnected {
         keep_dimensions: options.flag(KEEP_NUM_DIMS)?,
         activation: options.activation(ACTIVATION)?,

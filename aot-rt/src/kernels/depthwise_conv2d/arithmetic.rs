@@ -1,7 +1,10 @@
 //! What differs between element types: products, their sum, and what becomes of it.
 
+use core::marker::PhantomData;
+
 use super::super::RangeF32;
-use super::super::requantize::{Finish, Requantize};
+use super::super::real::Real;
+use super::super::requantize::{Finish, Requantize, RequantizeI16};
 
 /// The arithmetic of a depthwise convolution.
 pub(super) trait Arithmetic {
@@ -14,20 +17,21 @@ pub(super) trait Arithmetic {
     fn finish(&self, first: usize, sums: &mut [Self::Sum], y: &mut [Self::Y]);
 }
 
-pub(super) struct F32<'a> {
+pub(super) struct F32<'a, W> {
     pub(super) bias: &'a [f32],
     pub(super) range: RangeF32,
+    pub(super) weights: PhantomData<W>,
 }
 
-impl Arithmetic for F32<'_> {
+impl<W: Real> Arithmetic for F32<'_, W> {
     type X = f32;
-    type Weight = f32;
+    type Weight = W;
     type Sum = f32;
     type Y = f32;
 
     #[inline(always)]
-    fn multiply_add(&self, sum: f32, x: f32, weight: f32) -> f32 {
-        sum + x * weight
+    fn multiply_add(&self, sum: f32, x: f32, weight: W) -> f32 {
+        sum + x * weight.widen()
     }
 
     #[inline(always)]
@@ -87,5 +91,26 @@ impl Arithmetic for AsymmetricI8<'_> {
     #[inline(always)]
     fn finish(&self, first: usize, sums: &mut [i32], y: &mut [i8]) {
         self.x.finish(first, sums, y);
+    }
+}
+
+pub(super) struct I16<'a>(pub(super) RequantizeI16<'a>);
+
+impl Arithmetic for I16<'_> {
+    type X = i16;
+    type Weight = i8;
+    type Sum = i64;
+    type Y = i16;
+
+    #[inline(always)]
+    fn multiply_add(&self, sum: i64, x: i16, weight: i8) -> i64 {
+        sum.wrapping_add(i64::from(i32::from(x) * i32::from(weight)))
+    }
+
+    #[inline(always)]
+    fn finish(&self, first: usize, sums: &mut [i64], y: &mut [i16]) {
+        for (i, (y, sum)) in y.iter_mut().zip(sums).enumerate() {
+            *y = self.0.apply(first + i, *sum);
+        }
     }
 }

@@ -5,11 +5,16 @@ mod patch;
 #[cfg(test)]
 mod tests;
 
+use core::marker::PhantomData;
+
+use half::f16;
+
 use super::images::Images;
-use super::requantize::Requantize;
-use super::{OutputI8, RangeF32, Window2d, kernel_params};
+use super::real::Real;
+use super::requantize::{Requantize, RequantizeI16};
+use super::{OutputI8, RangeF32, RangeI16, Window2d, kernel_params};
 use crate::Params;
-use arithmetic::{Arithmetic, AsymmetricI8, F32, I8};
+use arithmetic::{Arithmetic, AsymmetricI8, F32, I8, I16};
 use patch::Patch;
 
 kernel_params! {
@@ -37,6 +42,18 @@ kernel_params! {
         pub input_zero_point: i32,
         /// Zero point and limits of `y`.
         pub output: OutputI8,
+    }
+
+    /// Parameters of [`depthwise_conv2d_i16`].
+    pub struct DepthwiseConv2dI16 {
+        /// How the window moves.
+        pub window: Window2d,
+        /// Channels of `x`.
+        pub in_channels: usize,
+        /// Channels of `y` that each channel of `x` gives; at least 1.
+        pub depth_multiplier: usize,
+        /// Limits of `y`.
+        pub range: RangeI16,
     }
 
     /// Parameters of [`depthwise_conv2d_asymmetric_i8`].
@@ -70,9 +87,24 @@ pub fn depthwise_conv2d_f32(
     weights: &[f32],
     bias: &[f32],
 ) {
-    let p = params.get();
+    convolve_f32(&params.get(), images, weights, bias);
+}
+
+/// [`depthwise_conv2d_f32`] with weights in half precision.
+pub fn depthwise_conv2d_f16(
+    params: &impl Params<DepthwiseConv2dF32>,
+    images: impl Images<f32>,
+    weights: &[f16],
+    bias: &[f32],
+) {
+    convolve_f32(&params.get(), images, weights, bias);
+}
+
+#[inline(always)]
+fn convolve_f32<W: Real>(p: &DepthwiseConv2dF32, images: impl Images<f32>, weights: &[W], bias: &[f32]) {
     let channels = [p.in_channels, p.depth_multiplier];
-    convolve(&p.window, channels, images, weights, &F32 { bias, range: p.range });
+    let arithmetic = F32 { bias, range: p.range, weights: PhantomData };
+    convolve(&p.window, channels, images, weights, &arithmetic);
 }
 
 /// Depthwise convolution, int8.
@@ -115,6 +147,24 @@ pub fn depthwise_conv2d_asymmetric_i8(
     let requantize = Requantize { bias, multipliers, shifts, offset: 0, output: p.output };
     let x = I8 { zero: p.input_zero_point as i16, requantize };
     let arithmetic = AsymmetricI8 { x, weights_zero: p.weights_zero_point as i16 };
+    convolve(&p.window, channels, images, weights, &arithmetic);
+}
+
+/// Depthwise convolution, int16 with int8 weights.
+///
+/// Shapes and order as in [`depthwise_conv2d_i8`]. Zero points are 0, as are cells outside
+/// the image. Sums have 64 bits.
+pub fn depthwise_conv2d_i16(
+    params: &impl Params<DepthwiseConv2dI16>,
+    images: impl Images<i16>,
+    weights: &[i8],
+    bias: &[i64],
+    multipliers: &[i16],
+    shifts: &[i8],
+) {
+    let p = params.get();
+    let channels = [p.in_channels, p.depth_multiplier];
+    let arithmetic = I16(RequantizeI16 { bias, multipliers, shifts, range: p.range });
     convolve(&p.window, channels, images, weights, &arithmetic);
 }
 
