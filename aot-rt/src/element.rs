@@ -13,6 +13,8 @@ pub enum DType {
     I32,
     /// Signed 64-bit integer.
     I64,
+    /// IEEE 754 half precision.
+    F16,
     /// IEEE 754 single precision.
     F32,
 }
@@ -23,14 +25,14 @@ impl DType {
     pub const fn size(self) -> usize {
         match self {
             Self::I8 | Self::U8 => 1,
-            Self::I16 => 2,
+            Self::I16 | Self::F16 => 2,
             Self::I32 | Self::F32 => 4,
             Self::I64 => 8,
         }
     }
 
     /// All types.
-    pub const ALL: [Self; 6] = [Self::I8, Self::U8, Self::I16, Self::I32, Self::I64, Self::F32];
+    pub const ALL: [Self; 7] = [Self::I8, Self::U8, Self::I16, Self::I32, Self::I64, Self::F16, Self::F32];
 
     /// The type with this [`name`](Self::name).
     #[must_use]
@@ -47,6 +49,7 @@ impl DType {
             Self::I16 => "i16",
             Self::I32 => "i32",
             Self::I64 => "i64",
+            Self::F16 => "f16",
             Self::F32 => "f32",
         }
     }
@@ -74,4 +77,4 @@ macro_rules! element {
     )*};
 }
 
-element!(i8 => I8, u8 => U8, i16 => I16, i32 => I32, i64 => I64, f32 => F32);
+element!(i8 => I8, u8 => U8, i16 => I16, i32 => I32, i64 => I64, half::f16 => F16, f32 => F32);

@@ -41,7 +41,8 @@ fn digits() {
 }
 
 /// Beginnings of the names of single-operator cases beside the models.
-const SHARED_OPERATORS: [&str; 2] = ["seanet_pad", "seanet_strided_slice"];
+const SHARED_OPERATORS: [&str; 5] =
+    ["seanet_add", "seanet_conv", "seanet_pad", "seanet_quantize", "seanet_strided_slice"];
 
 #[test]
 fn shared_operators() {

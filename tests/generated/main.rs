@@ -27,8 +27,19 @@ struct Guarded<M> {
     after: [u8; 256],
 }
 
+/// Bytes of stack: runners of a megabyte are moved through it where nothing is optimised.
+const STACK: usize = 16 << 20;
+
 /// Runs every set of inputs in `folder`, with `fill` filling the workspace.
-fn check<M: Model>(runner: M, fill: fn(&mut M, u8), folder: &str) {
+fn check<M: Model + 'static>(new: fn() -> M, fill: fn(&mut M, u8), folder: &'static str) {
+    let run = move || check_runner(new(), fill, folder);
+    let thread = std::thread::Builder::new().stack_size(STACK).spawn(run).expect("a thread can be made");
+    if let Err(panic) = thread.join() {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+fn check_runner<M: Model>(runner: M, fill: fn(&mut M, u8), folder: &str) {
     let mut guarded = Box::new(Guarded { before: [POISON; 256], runner, after: [POISON; 256] });
     let sets = sets(Path::new(folder));
     assert!(!sets.is_empty(), "{folder}: no set of inputs");

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use aot_rt::Access;
 use aot_rt::kernels::{Kernel, Kind, Mode};
+use aot_rt::{Access, DType};
 
 use super::docs;
 use super::literal::{integer, params};
@@ -25,15 +25,23 @@ fn specialises(kernel: &Kernel) -> bool {
     match kernel {
         Kernel::AddF32(_)
         | Kernel::AddI8(_)
+        | Kernel::AddI16(_)
         | Kernel::AveragePool2dF32(_)
         | Kernel::AveragePool2dI8(_)
         | Kernel::ClampF32(_)
+        | Kernel::Conv2dAddF16(_)
         | Kernel::Conv2dAddF32(_)
         | Kernel::Conv2dAddI8(_)
+        | Kernel::Conv2dDynamicI8(_)
+        | Kernel::Conv2dF16(_)
         | Kernel::Conv2dF32(_)
         | Kernel::Conv2dI8(_)
+        | Kernel::Conv2dI16(_)
+        | Kernel::DepthwiseConv2dAsymmetricI8(_)
+        | Kernel::DepthwiseConv2dF16(_)
         | Kernel::DepthwiseConv2dF32(_)
         | Kernel::DepthwiseConv2dI8(_)
+        | Kernel::DepthwiseConv2dI16(_)
         | Kernel::MaxPool2dF32(_)
         | Kernel::MaxPool2dI8(_)
         | Kernel::MeanF32(_)
@@ -41,16 +49,29 @@ fn specialises(kernel: &Kernel) -> bool {
         Kernel::AverageF32(_)
         | Kernel::AverageI8(_)
         | Kernel::CopyI8(_)
+        | Kernel::DequantizeF16F32(_)
         | Kernel::DequantizeI8F32(_)
+        | Kernel::DequantizeI16F32(_)
+        | Kernel::FlipSignBitI8(_)
+        | Kernel::FullyConnectedDynamicI8(_)
+        | Kernel::FullyConnectedF16(_)
         | Kernel::FullyConnectedF32(_)
         | Kernel::FullyConnectedI8(_)
+        | Kernel::FullyConnectedI16(_)
         | Kernel::GatherI8(_)
+        | Kernel::LargestF32(_)
         | Kernel::LogisticF32(_)
         | Kernel::LookupI8(_)
         | Kernel::MeanOfSumsI8(_)
         | Kernel::PadF32(_)
         | Kernel::PadI8(_)
+        | Kernel::QuantizeDynamicI8(_)
         | Kernel::QuantizeF32I8(_)
+        | Kernel::QuantizeF32I16(_)
+        | Kernel::RescaleI8I16(_)
+        | Kernel::RescaleI16I8(_)
+        | Kernel::RescaleI16I16(_)
+        | Kernel::RescaleI32I16(_)
         | Kernel::SoftmaxF32(_)
         | Kernel::SoftmaxI8(_)
         | Kernel::StridedCopyI8(_)
@@ -435,7 +456,10 @@ impl<'m> Steps<'m> {
             Place::Workspace(..) => (),
             Place::Constant(ConstantView { len: 0, .. }) => code.line(format!("let {name} = &[];")),
             Place::Constant(ConstantView { offset, dtype, len }) => {
-                let (element, offset, len) = (dtype.name(), integer(offset), integer(len));
+                // Half precision is no type of the language's own.
+                let path = if *dtype == DType::F16 { "::aot_rt::" } else { "" };
+                let element = format!("{path}{}", dtype.name());
+                let [offset, len] = [offset, len].map(integer);
                 code.line(format!("let {name} = CONSTANTS.get::<{element}, {offset}, {len}>();"));
             }
             Place::Caller(view, port) => {

@@ -129,7 +129,7 @@ impl<'p> Evaluator<'p> {
     /// Runs a step, or one row of it.
     fn step(&mut self, step: &Step, row: Option<(&Layer, usize)>) -> Result<(), String> {
         let mode = match (row, step.kernel.kind()) {
-            (Some((layer, row)), Kind::Window | Kind::Accumulating | Kind::Reducing) => {
+            (Some((layer, row)), Kind::Window | Kind::Widening | Kind::Accumulating | Kind::Reducing) => {
                 Mode::Row { rings: [layer.rings[0], layer.rings[1]], row }
             }
             _ => step.mode(|view| Some(self.start(view))),

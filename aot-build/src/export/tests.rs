@@ -80,7 +80,7 @@ impl Choices {
 
     fn ty(&mut self, dtype: DType, shape: Shape) -> TensorType {
         let mut quantization = None;
-        if dtype != DType::F32 {
+        if !matches!(dtype, DType::F16 | DType::F32) {
             let zero_point = |choices: &mut Self| match dtype {
                 DType::U8 => choices.below(256) as i32,
                 _ => choices.below(256) as i32 - 128,

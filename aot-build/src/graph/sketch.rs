@@ -90,6 +90,16 @@ pub(crate) fn f32_type<const N: usize>(shape: [usize; N]) -> TensorType {
     TensorType::new(DType::F32, Shape::new(shape).expect("the sketch is right"))
 }
 
+/// A uint8 tensor with one scale.
+pub(crate) fn u8_type<const N: usize>(shape: [usize; N], scale: f32, zero_point: i32) -> TensorType {
+    TensorType { dtype: DType::U8, ..i8_type(shape, scale, zero_point) }
+}
+
+/// A tensor in half precision.
+pub(crate) fn f16_type<const N: usize>(shape: [usize; N]) -> TensorType {
+    TensorType { dtype: DType::F16, ..f32_type(shape) }
+}
+
 /// An int8 tensor with one scale.
 pub(crate) fn i8_type<const N: usize>(shape: [usize; N], scale: f32, zero_point: i32) -> TensorType {
     let quantization = Quantization::per_tensor(scale, zero_point).expect("the sketch is right");

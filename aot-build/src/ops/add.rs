@@ -3,10 +3,10 @@
 //! Operands: `a`, `b`. Result: the broadcast shape.
 //! Sources: TFLite ADD; ONNX Add.
 //! int8: both operands are brought to twice the larger scale with 20 more bits, added,
-//! and brought to the result's scale (tflite numerics, section 3).
+//! and brought to the result's scale (tflite numerics, section 3); int16 with 15 more bits.
 
 use aot_rt::DType;
-use aot_rt::kernels::{AddF32, AddI8, Kernel, SumI8};
+use aot_rt::kernels::{AddF32, AddI8, Kernel, OutputI8, RangeI16, SumI8};
 use serde::{Deserialize, Serialize};
 
 use super::{Activation, Operands, Operator, broadcast, no_kernel, one, quantized};
@@ -25,18 +25,27 @@ pub struct Add {
 
 /// Bits that the int8 kernel adds to both operands.
 const MORE_BITS: i32 = 20;
+/// Bits that the int16 kernel adds.
+const MORE_BITS_I16: i32 = 15;
 
 impl Add {
-    fn sum_i8(&self, node: &NodeLowering<'_, '_>) -> Result<SumI8, OpError> {
+    /// How elements are added, with `bits` more while they are, each at most `most` from its
+    /// zero point.
+    fn sum(
+        &self,
+        node: &NodeLowering<'_, '_>,
+        [bits, most]: [i32; 2],
+        output: OutputI8,
+    ) -> Result<SumI8, OpError> {
         let (a, b) = (quantized::tensor_wide(node.input(0)?)?, quantized::tensor_wide(node.input(1)?)?);
         let y = quantized::tensor_wide(node.output(0))?;
         // Each operand is at most half of what fits, so that the sum fits.
         let unit = 2.0 * f64::from(a.scale.max(b.scale));
         let a_factor = quantized::multiplier(f64::from(a.scale) / unit)?;
         let b_factor = quantized::multiplier(f64::from(b.scale) / unit)?;
-        let more = f64::from(1 << MORE_BITS);
+        let more = f64::from(1 << bits);
         let factor = quantized::multiplier(unit / (more * f64::from(y.scale)))?;
-        quantized::check_sum(1, 255 << MORE_BITS, factor.shift)?;
+        quantized::check_sum(1, (most as u64) << bits, factor.shift)?;
         Ok(SumI8 {
             a_zero_point: a.zero_point,
             a_multiplier: a_factor.multiplier,
@@ -46,7 +55,7 @@ impl Add {
             b_shift: b_factor.shift,
             output_multiplier: factor.multiplier,
             output_shift: factor.shift,
-            output: self.activation.output_i8(y, node.single_rounding()),
+            output,
         })
     }
 }
@@ -67,7 +76,17 @@ impl Operator for Add {
             (DType::F32, DType::F32, DType::F32) => {
                 Kernel::AddF32(AddF32 { broadcast, range: self.activation.range_f32() })
             }
-            (DType::I8, DType::I8, DType::I8) => Kernel::AddI8(AddI8 { broadcast, sum: self.sum_i8(node)? }),
+            (DType::I8, DType::I8, DType::I8) => {
+                let output = self.activation.output_i8(quantized::tensor_wide(y)?, node.single_rounding());
+                Kernel::AddI8(AddI8 { broadcast, sum: self.sum(node, [MORE_BITS, 255], output)? })
+            }
+            (DType::I16, DType::I16, DType::I16) => {
+                let quantization = quantized::tensor_wide(y)?;
+                let RangeI16 { min, max } = self.activation.range_i16(quantization);
+                let (zero_point, single_rounding) = (quantization.zero_point, node.single_rounding());
+                let output = OutputI8 { zero_point, min, max, single_rounding };
+                Kernel::AddI16(AddI8 { broadcast, sum: self.sum(node, [MORE_BITS_I16, 65_535], output)? })
+            }
             (a, b, y) => return Err(no_kernel(&[a, b, y])),
         };
         let operands = vec![node.read(0)?, node.write(0), node.read(1)?];

@@ -7,8 +7,10 @@ mod equal_scales;
 mod fold_constants;
 mod fold_pad;
 mod fuse_activation;
+mod half_weights;
 mod merge_reshape;
 mod remove_dead;
+mod signed;
 
 pub use dead_channels::DeadChannels;
 
@@ -19,7 +21,9 @@ use crate::graph::Graph;
 /// that were removed.
 pub fn run(graph: &mut Graph, config: &Config) -> DeadChannels {
     let mut budget = fold_constants::Budget::default();
+    signed::signed(graph);
     equal_scales::equal_scales(graph);
+    half_weights::half_weights(graph);
     simplify(graph, config, &mut budget);
     let dead = dead_channels::dead_channels(graph, config);
     simplify(graph, config, &mut budget);

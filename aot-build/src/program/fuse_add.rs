@@ -60,6 +60,9 @@ fn fusion(merger: &Merger<'_>, add: usize, [t, s]: [usize; 2]) -> Option<Fusion>
         (Kernel::Conv2dF32(conv2d), Kernel::AddF32(sum)) => {
             Kernel::Conv2dAddF32(Conv2dAddF32 { conv2d, range: sum.range })
         }
+        (Kernel::Conv2dF16(conv2d), Kernel::AddF32(sum)) => {
+            Kernel::Conv2dAddF16(Conv2dAddF32 { conv2d, range: sum.range })
+        }
         (Kernel::Conv2dI8(conv2d), Kernel::AddI8(add)) => {
             let sum = if t == 0 { add.sum } else { add.sum.swapped() };
             Kernel::Conv2dAddI8(Conv2dAddI8 { conv2d, sum })

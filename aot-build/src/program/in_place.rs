@@ -38,7 +38,7 @@ fn swap_operands(merger: &mut Merger<'_>, step: usize) {
     let step = &mut merger.program.steps[step];
     match &mut step.kernel {
         Kernel::AddF32(params) => params.broadcast = params.broadcast.swapped(),
-        Kernel::AddI8(params) => {
+        Kernel::AddI8(params) | Kernel::AddI16(params) => {
             params.broadcast = params.broadcast.swapped();
             params.sum = params.sum.swapped();
         }

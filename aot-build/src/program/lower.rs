@@ -41,7 +41,7 @@ pub fn lower(graph: &Graph, config: &Config) -> Result<Program, Vec<Problem>> {
         let name = graph.tensor(state.before).name.clone();
         lowering.program.states.push(program::State { name, view, initial });
     }
-    let mut problems = Vec::new();
+    let mut problems = half_ports(graph);
     for node in &graph.nodes {
         let mut context = NodeLowering { lowering: &mut lowering, node };
         if let Err(error) = node.op.lower(&mut context) {
@@ -61,6 +61,17 @@ pub fn lower(graph: &Graph, config: &Config) -> Result<Program, Vec<Problem>> {
     lowering.outputs();
     lowering.states();
     Ok(lowering.program)
+}
+
+/// Half precision is for constants: kernels compute in single precision.
+fn half_ports(graph: &Graph) -> Vec<Problem> {
+    let ports = graph.inputs.iter().chain(&graph.outputs).map(|id| graph.tensor(*id));
+    let half = ports.filter(|tensor| tensor.ty.dtype == DType::F16);
+    let problem = |tensor: &Tensor| {
+        Problem::new("inputs and outputs in half precision are not supported")
+            .at(Location::Tensor(tensor.name.clone()))
+    };
+    half.map(problem).collect()
 }
 
 struct Lowering<'g> {
@@ -270,6 +281,15 @@ impl<'g> NodeLowering<'_, 'g> {
     /// Elements that the compiler made, little-endian.
     pub fn constant(&mut self, dtype: DType, bytes: &[u8]) -> Operand {
         Operand::Constant(self.lowering.program.constants.intern(dtype, bytes))
+    }
+
+    /// Memory for `len` elements that the node's steps hand on to each other.
+    pub fn scratch(&mut self, what: &str, dtype: DType, len: usize) -> Operand {
+        let program = &mut self.lowering.program;
+        let (bytes, alignment) = (len * dtype.size(), dtype.size());
+        let name = format!("{what} of {}", self.node.name);
+        program.buffers.push(Buffer { name, bytes, alignment, storage: Storage::Workspace });
+        Operand::Buffer(View { buffer: BufferId(program.buffers.len() - 1), offset: 0, dtype, len })
     }
 
     /// Appends a step.

@@ -25,8 +25,9 @@ pub(super) fn divided(kernel: &Kernel, rows: usize) -> Option<Kernel> {
     let mut divided = *kernel;
     match &mut divided {
         Kernel::AddF32(p) => p.broadcast = broadcast(p.broadcast)?,
-        Kernel::AddI8(p) => p.broadcast = broadcast(p.broadcast)?,
+        Kernel::AddI8(p) | Kernel::AddI16(p) => p.broadcast = broadcast(p.broadcast)?,
         Kernel::ClampF32(p) => p.len = part(p.len)?,
+        Kernel::FlipSignBitI8(p) => p.len = part(p.len)?,
         Kernel::LogisticF32(p) => p.len = part(p.len)?,
         Kernel::LookupI8(p) => p.len = part(p.len)?,
         _ => return None,

@@ -1,7 +1,7 @@
 //! `add`: sums of elements, with broadcasting.
 
 use super::elements::Elements;
-use super::{OutputI8, RangeF32, kernel_params};
+use super::{OutputI8, RangeF32, RangeI16, kernel_params};
 use crate::Params;
 use crate::fixed_point::{Multiplier, Scaler};
 
@@ -39,13 +39,13 @@ kernel_params! {
     pub struct SumI8 {
         /// Zero point of `a`.
         pub a_zero_point: i32,
-        /// Factor of `a`, for differences that were shifted left by 20.
+        /// Factor of `a`, for differences that were shifted left by 20, or 15 in int16.
         pub a_multiplier: i32,
         /// Power of two that belongs to the factor.
         pub a_shift: i32,
         /// Zero point of `b`.
         pub b_zero_point: i32,
-        /// Factor of `b`, for differences that were shifted left by 20.
+        /// Factor of `b`, likewise.
         pub b_multiplier: i32,
         /// Power of two that belongs to the factor.
         pub b_shift: i32,
@@ -81,18 +81,33 @@ impl SumI8 {
         }
     }
 
-    /// The function that adds.
+    /// The function that adds int8.
     #[inline(always)]
     pub(super) fn adder(self) -> impl Fn(i8, i8) -> i8 {
+        let sum = self.sum::<20>();
+        move |a, b| self.output.limit(sum(a.into(), b.into()))
+    }
+
+    /// The function that adds int16.
+    #[inline(always)]
+    fn adder_i16(self) -> impl Fn(i16, i16) -> i16 {
+        let (sum, OutputI8 { zero_point, min, max, .. }) = (self.sum::<15>(), self.output);
+        let range = RangeI16 { min, max };
+        move |a, b| range.limit(sum(a.into(), b.into()).wrapping_add(zero_point).into())
+    }
+
+    /// The function that adds, in steps of the result, with `BITS` more while it does.
+    #[inline(always)]
+    fn sum<const BITS: u32>(self) -> impl Fn(i32, i32) -> i32 {
         let rounding = self.output.rounding();
         let scaler = |multiplier, shift| Scaler::new(Multiplier { multiplier, shift }, rounding);
         let a_scaler = scaler(self.a_multiplier, self.a_shift);
         let b_scaler = scaler(self.b_multiplier, self.b_shift);
         let y_scaler = scaler(self.output_multiplier, self.output_shift);
         move |a, b| {
-            let a = a_scaler.apply(i32::from(a).wrapping_sub(self.a_zero_point) << 20);
-            let b = b_scaler.apply(i32::from(b).wrapping_sub(self.b_zero_point) << 20);
-            self.output.limit(y_scaler.apply(a.wrapping_add(b)))
+            let a = a_scaler.apply(a.wrapping_sub(self.a_zero_point) << BITS);
+            let b = b_scaler.apply(b.wrapping_sub(self.b_zero_point) << BITS);
+            y_scaler.apply(a.wrapping_add(b))
         }
     }
 }
@@ -113,6 +128,12 @@ pub fn add_f32(params: &impl Params<AddF32>, elements: impl Elements<f32>, b: &[
 pub fn add_i8(params: &impl Params<AddI8>, elements: impl Elements<i8>, b: &[i8]) {
     let p = params.get();
     elements.zip(&p.broadcast, b, p.sum.adder());
+}
+
+/// Sum of two tensors, int16: as [`add_i8`], with 15 bits more than the operands have.
+pub fn add_i16(params: &impl Params<AddI8>, elements: impl Elements<i16>, b: &[i16]) {
+    let p = params.get();
+    elements.zip(&p.broadcast, b, p.sum.adder_i16());
 }
 
 #[cfg(test)]

@@ -13,6 +13,8 @@
 //! what the parameters say leave the output unwritten from there on; the compiler
 //! proves the lengths, and debug builds assert them.
 
+use half::f16;
+
 use crate::params::kernel_params;
 use crate::{Access, DType, Fields, Operand, OperandError};
 
@@ -21,6 +23,7 @@ mod conv2d;
 mod conv2d_add;
 mod depthwise_conv2d;
 mod dot;
+mod dynamic;
 mod elements;
 mod elementwise;
 mod filters;
@@ -30,10 +33,12 @@ mod images;
 mod lookup;
 mod loops;
 mod mean;
+mod output;
 mod overlap;
 mod pad;
 mod pool2d;
 mod quantize;
+mod real;
 mod requantize;
 mod rows;
 mod softmax;
@@ -41,27 +46,43 @@ mod strided_copy;
 mod sum_rows;
 mod window;
 
-pub use add::{AddF32, AddI8, Broadcast, SumI8, add_f32, add_i8};
-pub use conv2d::{Conv2dF32, Conv2dI8, conv2d_f32, conv2d_i8};
-pub use conv2d_add::{Accumulating, Conv2dAddF32, Conv2dAddI8, conv2d_add_f32, conv2d_add_i8};
-pub use depthwise_conv2d::{
-    DepthwiseConv2dF32, DepthwiseConv2dI8, depthwise_conv2d_f32, depthwise_conv2d_i8,
+pub use add::{AddF32, AddI8, Broadcast, SumI8, add_f32, add_i8, add_i16};
+pub use conv2d::{
+    Conv2dDynamicI8, Conv2dF32, Conv2dI8, Conv2dI16, conv2d_dynamic_i8, conv2d_f16, conv2d_f32, conv2d_i8,
+    conv2d_i16,
 };
+pub use conv2d_add::{
+    Accumulating, Conv2dAddF32, Conv2dAddI8, conv2d_add_f16, conv2d_add_f32, conv2d_add_i8,
+};
+pub use depthwise_conv2d::{
+    DepthwiseConv2dAsymmetricI8, DepthwiseConv2dF32, DepthwiseConv2dI8, DepthwiseConv2dI16,
+    depthwise_conv2d_asymmetric_i8, depthwise_conv2d_f16, depthwise_conv2d_f32, depthwise_conv2d_i8,
+    depthwise_conv2d_i16,
+};
+pub use dynamic::{LargestF32, QuantizeDynamicI8, largest_f32, quantize_dynamic_i8};
 pub use elements::{Elements, InPlace};
 pub use elementwise::{ClampF32, CopyI8, LogisticF32, clamp_f32, copy_i8, logistic_f32};
 pub use filters::packed_filters;
-pub use fully_connected::{FullyConnectedF32, FullyConnectedI8, fully_connected_f32, fully_connected_i8};
+pub use fully_connected::{
+    FullyConnectedF32, FullyConnectedI8, FullyConnectedI16, fully_connected_dynamic_i8, fully_connected_f16,
+    fully_connected_f32, fully_connected_i8, fully_connected_i16,
+};
 pub use gather::{GatherI8, gather_i8};
 pub use images::{Apart, Images, Overlapping, Row};
 pub use lookup::{LookupI8, logistic_table, lookup_i8, rescale_table, tanh_table};
 pub use mean::{MeanF32, MeanI8, Reduction, mean_f32, mean_i8};
+pub use output::{OutputI8, RangeF32, RangeI8, RangeI16};
 pub use overlap::{Distances, Overlap};
 pub use pad::{PadF32, PadI8, Padding, pad_f32, pad_i8};
 pub use pool2d::{
     AveragePool2dF32, AveragePool2dI8, MaxPool2dF32, MaxPool2dI8, average_pool2d_f32, average_pool2d_i8,
     max_pool2d_f32, max_pool2d_i8,
 };
-pub use quantize::{DequantizeI8F32, QuantizeF32I8, dequantize_i8_f32, quantize_f32_i8};
+pub use quantize::{
+    DequantizeF16F32, DequantizeI8F32, DequantizeI16F32, FlipSignBitI8, QuantizeF32I8, QuantizeF32I16,
+    Rescale, dequantize_f16_f32, dequantize_i8_f32, dequantize_i16_f32, flip_sign_bit_i8, quantize_f32_i8,
+    quantize_f32_i16, rescale_i8_i16, rescale_i16_i8, rescale_i16_i16, rescale_i32_i16,
+};
 pub use rows::{RowLayer, RowOrigin, RowSource, Rows, next as next_row, ring_row, ring_row_mut};
 pub use softmax::{SoftmaxF32, SoftmaxI8, softmax_f32, softmax_i8};
 pub use strided_copy::{StridedCopyI8, strided_copy_i8};
@@ -98,6 +119,9 @@ macro_rules! dtype {
     (i64) => {
         DType::I64
     };
+    (f16) => {
+        DType::F16
+    };
     (f32) => {
         DType::F32
     };
@@ -130,6 +154,8 @@ pub enum Kind {
     Elementwise,
     /// [`Mode::Row`]; it adds to what `y` holds.
     Accumulating,
+    /// [`Mode::Row`]; it has a window, but `x` and `y` are of different types.
+    Widening,
     /// [`Mode::Overlapping`] and [`Mode::Row`].
     Window,
     /// [`Mode::Row`] only; all rows go into the one of `y`.
@@ -145,6 +171,9 @@ macro_rules! kind {
     };
     (accumulating) => {
         Kind::Accumulating
+    };
+    (widening) => {
+        Kind::Widening
     };
     (window) => {
         Kind::Window
@@ -195,6 +224,9 @@ macro_rules! call {
             _ => return Err(OperandError::Count),
         }
     }};
+    (widening $($call:tt)*) => {
+        call!(accumulating $($call)*)
+    };
     (window $function:ident($params:ident, $mode:ident, $operands:ident)
         ($x:ty, $y:ty; $($rest:ident: $ty:ty),*)) => {{
         if let ([memory, $($rest),*], Mode::Overlapping(overlap)) = (&mut *$operands, $mode) {
@@ -206,12 +238,23 @@ macro_rules! call {
     }};
 }
 
+/// Type of a kernel's parameters: the variant's name, if no other is given.
+macro_rules! params_type {
+    ($variant:ident) => {
+        $variant
+    };
+    ($variant:ident $params:ident) => {
+        $params
+    };
+}
+
 /// The table of kernels: a variant for each, holding its parameters, and how to
 /// call it with operands whose types are checked at run time.
 ///
-/// The first word is the [`Kind`]. All have an operand `x` and a result `y`; the others are read.
+/// The first word is the [`Kind`]; in parentheses stands the type of the parameters, where
+/// it is another kernel's. All have an operand `x` and a result `y`; the others are read.
 macro_rules! kernels {
-    ($($kind:ident $variant:ident => $function:ident(
+    ($($kind:ident $variant:ident $(($params:ident))? => $function:ident(
         x: $x:ident, y: $y:ident $(, $rest:ident: $ty:ident)*
     );)*) => {
         /// A kernel with its parameters.
@@ -219,7 +262,7 @@ macro_rules! kernels {
         pub enum Kernel {
             $(
                 #[doc = concat!("[`", stringify!($function), "`]")]
-                $variant($variant),
+                $variant(params_type!($variant $($params)?)),
             )*
         }
 
@@ -285,6 +328,7 @@ macro_rules! kernels {
 
 kernels! {
     elementwise AddF32 => add_f32(x: f32, y: f32, b: f32);
+    elementwise AddI16 (AddI8) => add_i16(x: i16, y: i16, b: i16);
     elementwise AddI8 => add_i8(x: i8, y: i8, b: i8);
     plain AverageF32 => average_f32(x: f32, y: f32);
     plain AverageI8 => average_i8(x: i32, y: i8);
@@ -295,19 +339,45 @@ kernels! {
     accumulating Conv2dAddI8 => conv2d_add_i8(
         x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
     );
+    accumulating Conv2dAddF16 (Conv2dAddF32) => conv2d_add_f16(x: f32, y: f32, weights: f16, bias: f32);
+    window Conv2dF16 (Conv2dF32) => conv2d_f16(x: f32, y: f32, weights: f16, bias: f32);
     window Conv2dF32 => conv2d_f32(x: f32, y: f32, weights: f32, bias: f32);
+    window Conv2dI16 => conv2d_i16(x: i16, y: i16, weights: i8, bias: i64, multipliers: i16, shifts: i8);
     window Conv2dI8 => conv2d_i8(x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8);
+    widening Conv2dDynamicI8 => conv2d_dynamic_i8(
+        x: i8, y: f32, weights: i8, bias: f32, scales: f32, largest: f32
+    );
     plain CopyI8 => copy_i8(x: i8, y: i8);
+    window DepthwiseConv2dAsymmetricI8 => depthwise_conv2d_asymmetric_i8(
+        x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
+    );
+    window DepthwiseConv2dF16 (DepthwiseConv2dF32) => depthwise_conv2d_f16(
+        x: f32, y: f32, weights: f16, bias: f32
+    );
     window DepthwiseConv2dF32 => depthwise_conv2d_f32(x: f32, y: f32, weights: f32, bias: f32);
+    window DepthwiseConv2dI16 => depthwise_conv2d_i16(
+        x: i16, y: i16, weights: i8, bias: i64, multipliers: i16, shifts: i8
+    );
     window DepthwiseConv2dI8 => depthwise_conv2d_i8(
         x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
     );
+    plain DequantizeF16F32 => dequantize_f16_f32(x: f16, y: f32);
+    plain DequantizeI16F32 => dequantize_i16_f32(x: i16, y: f32);
     plain DequantizeI8F32 => dequantize_i8_f32(x: i8, y: f32);
+    plain FullyConnectedDynamicI8 (FullyConnectedF32) => fully_connected_dynamic_i8(
+        x: i8, y: f32, weights: i8, bias: f32, scales: f32, largest: f32
+    );
+    plain FullyConnectedF16 (FullyConnectedF32) => fully_connected_f16(x: f32, y: f32, weights: f16, bias: f32);
     plain FullyConnectedF32 => fully_connected_f32(x: f32, y: f32, weights: f32, bias: f32);
+    plain FullyConnectedI16 => fully_connected_i16(
+        x: i16, y: i16, weights: i8, bias: i64, multipliers: i16, shifts: i8
+    );
     plain FullyConnectedI8 => fully_connected_i8(
         x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
     );
     plain GatherI8 => gather_i8(x: i8, y: i8, indices: i32);
+    elementwise FlipSignBitI8 => flip_sign_bit_i8(x: i8, y: i8);
+    plain LargestF32 => largest_f32(x: f32, y: f32);
     elementwise LogisticF32 => logistic_f32(x: f32, y: f32);
     elementwise LookupI8 => lookup_i8(x: i8, y: i8, table: i8);
     window MaxPool2dF32 => max_pool2d_f32(x: f32, y: f32);
@@ -317,86 +387,18 @@ kernels! {
     plain MeanOfSumsI8 => mean_of_sums_i8(x: i32, y: i8);
     plain PadF32 => pad_f32(x: f32, y: f32);
     plain PadI8 => pad_i8(x: i8, y: i8);
+    plain QuantizeDynamicI8 => quantize_dynamic_i8(x: f32, y: i8, largest: f32);
+    plain QuantizeF32I16 => quantize_f32_i16(x: f32, y: i16);
     plain QuantizeF32I8 => quantize_f32_i8(x: f32, y: i8);
+    plain RescaleI16I16 (Rescale) => rescale_i16_i16(x: i16, y: i16);
+    plain RescaleI16I8 (Rescale) => rescale_i16_i8(x: i16, y: i8);
+    plain RescaleI32I16 (Rescale) => rescale_i32_i16(x: i32, y: i16);
+    plain RescaleI8I16 (Rescale) => rescale_i8_i16(x: i8, y: i16);
     elementwise SoftmaxF32 => softmax_f32(x: f32, y: f32);
     elementwise SoftmaxI8 => softmax_i8(x: i8, y: i8);
     plain StridedCopyI8 => strided_copy_i8(x: i8, y: i8);
     reducing SumRowsF32 => sum_rows_f32(x: f32, y: f32);
     reducing SumRowsI8 => sum_rows_i8(x: i8, y: i32);
-}
-
-kernel_params! {
-    /// Range that a float result is limited to: a fused activation.
-    pub struct RangeF32 {
-        /// Lower limit, or minus infinity.
-        pub min: f32,
-        /// Upper limit, or infinity.
-        pub max: f32,
-    }
-
-    /// Range that an int8 result is limited to.
-    pub struct RangeI8 {
-        /// Lower limit: -128, or that of a fused activation.
-        pub min: i32,
-        /// Upper limit: 127, or that of a fused activation.
-        pub max: i32,
-    }
-
-    /// Zero point of a quantized result, and the range that it is limited to.
-    pub struct OutputI8 {
-        /// Integer that stands for 0.
-        pub zero_point: i32,
-        /// Lower limit: -128, or that of a fused activation.
-        pub min: i32,
-        /// Upper limit: 127, or that of a fused activation.
-        pub max: i32,
-        /// Round once instead of twice, see [`Rounding`](crate::fixed_point::Rounding).
-        pub single_rounding: bool,
-    }
-}
-
-impl RangeF32 {
-    /// `x` within the range; NaN stays NaN.
-    #[inline(always)]
-    #[must_use]
-    pub const fn limit(self, x: f32) -> f32 {
-        if x < self.min {
-            self.min
-        } else if x > self.max {
-            self.max
-        } else {
-            x
-        }
-    }
-}
-
-impl RangeI8 {
-    /// `q` within the range.
-    #[inline(always)]
-    #[must_use]
-    pub fn limit(self, q: i32) -> i8 {
-        q.max(self.min).min(self.max) as i8
-    }
-}
-
-impl OutputI8 {
-    /// The stated rounding.
-    #[inline(always)]
-    #[must_use]
-    pub const fn rounding(self) -> crate::fixed_point::Rounding {
-        if self.single_rounding {
-            crate::fixed_point::Rounding::Single
-        } else {
-            crate::fixed_point::Rounding::Double
-        }
-    }
-
-    /// `steps` from the zero point, within the range.
-    #[inline(always)]
-    #[must_use]
-    pub fn limit(self, steps: i32) -> i8 {
-        RangeI8 { min: self.min, max: self.max }.limit(steps.wrapping_add(self.zero_point))
-    }
 }
 
 #[cfg(test)]

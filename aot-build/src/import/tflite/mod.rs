@@ -287,7 +287,9 @@ impl<'m> Importer<'m> {
 fn dtype(code: i8) -> Option<DType> {
     match code {
         names::FLOAT32 => Some(DType::F32),
+        names::FLOAT16 => Some(DType::F16),
         names::INT8 => Some(DType::I8),
+        names::UINT8 => Some(DType::U8),
         names::INT16 => Some(DType::I16),
         names::INT32 => Some(DType::I32),
         names::INT64 => Some(DType::I64),
@@ -301,7 +303,7 @@ fn tensor_type(tensor: &Tensor<'_>, dtype: DType) -> Result<TensorType, OpError>
     }
     let shape = shape(&tensor.shape)?;
     let quantization = match dtype {
-        DType::F32 => None,
+        DType::F16 | DType::F32 => None,
         DType::I8 | DType::U8 | DType::I16 | DType::I32 | DType::I64 => quantization(tensor, &shape)?,
     };
     Ok(TensorType { dtype, shape, quantization })
@@ -364,12 +366,6 @@ fn check_types(known: &Known, operands: &[Option<TensorType>], result: DType) ->
     };
     if known.types.iter().any(fits) {
         return Ok(());
-    }
-    if let [Some(x), Some(weights), ..] = operands
-        && (x.dtype, weights.dtype) == (DType::F32, DType::I8)
-    {
-        return Err(OpError::from("f32 with i8 weights: dynamic-range quantization is not supported")
-            .help("convert the model in float32, or with full integer quantization"));
     }
     let found = operands.iter().flatten().map(|ty| ty.dtype.name()).collect::<Vec<_>>().join(", ");
     let row = |row: &&[DType]| {

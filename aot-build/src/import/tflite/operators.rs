@@ -57,13 +57,38 @@ pub(super) enum InGraph {
 const F: DType = DType::F32;
 const I: DType = DType::I8;
 
+/// Wide activations, whose weights are int8 and whose biases are int64.
+const W: DType = DType::I16;
+/// Legacy quantization.
+const U: DType = DType::U8;
+
 const UNARY: &[&[DType]] = &[&[F, F], &[I, I]];
-const BINARY: &[&[DType]] = &[&[F, F, F], &[I, I, I]];
-const WITH_WEIGHTS: &[&[DType]] = &[&[F, F, F, F], &[I, I, DType::I32, I]];
-const TO_INTEGER: &[&[DType]] = &[&[F, I], &[I, I]];
-const TO_FLOAT: &[&[DType]] = &[&[I, F]];
-const MOVED: &[&[DType]] =
-    &[&[F, F], &[I, I], &[DType::I16, DType::I16], &[DType::I32, DType::I32], &[DType::I64, DType::I64]];
+const UNARY_OR_LEGACY: &[&[DType]] = &[&[F, F], &[I, I], &[U, U]];
+const BINARY: &[&[DType]] = &[&[F, F, F], &[I, I, I], &[U, U, U], &[W, W, W]];
+const WITH_WEIGHTS: &[&[DType]] =
+    &[&[F, F, F, F], &[F, I, F, F], &[I, I, DType::I32, I], &[U, U, DType::I32, U], &[W, I, DType::I64, W]];
+const TO_INTEGER: &[&[DType]] = &[
+    &[F, I],
+    &[I, I],
+    &[F, U],
+    &[U, U],
+    &[U, I],
+    &[I, U],
+    &[F, W],
+    &[W, W],
+    &[W, I],
+    &[I, W],
+    &[DType::I32, W],
+];
+const TO_FLOAT: &[&[DType]] = &[&[I, F], &[U, F], &[W, F], &[DType::F16, F]];
+const MOVED: &[&[DType]] = &[
+    &[F, F],
+    &[I, I],
+    &[U, U],
+    &[DType::I16, DType::I16],
+    &[DType::I32, DType::I32],
+    &[DType::I64, DType::I64],
+];
 const GATHERED: &[&[DType]] = &[
     &[F, DType::I32, F],
     &[I, DType::I32, I],
@@ -71,6 +96,7 @@ const GATHERED: &[&[DType]] = &[
     &[DType::I32, DType::I32, DType::I32],
     &[F, DType::I64, F],
     &[I, DType::I64, I],
+    &[U, DType::I32, U],
 ];
 /// Most operands or results of an operator that takes any number.
 const MANY: usize = 1024;
@@ -78,7 +104,7 @@ const MANY: usize = 1024;
 const OPERATORS: &[Known] = &[
     known("ADD", 5, [2, 2], BINARY, add),
     variable("ASSIGN_VARIABLE", Access::Assign),
-    known("AVERAGE_POOL_2D", 3, [1, 1], UNARY, average_pool_2d),
+    known("AVERAGE_POOL_2D", 3, [1, 1], UNARY_OR_LEGACY, average_pool_2d),
     known("BATCH_TO_SPACE_ND", 4, [3, 3], MOVED, movement::batch_to_space),
     known("BROADCAST_TO", 4, [2, 2], MOVED, movement::broadcast_to),
     variable("CALL_ONCE", Access::CallOnce),
@@ -92,7 +118,7 @@ const OPERATORS: &[Known] = &[
     known("FULLY_CONNECTED", 12, [2, 3], WITH_WEIGHTS, fully_connected),
     known("GATHER", 8, [2, 2], GATHERED, movement::gather),
     known("LOGISTIC", 3, [1, 1], UNARY, |_| Ok(Logistic {}.into())),
-    known("MAX_POOL_2D", 3, [1, 1], UNARY, max_pool_2d),
+    known("MAX_POOL_2D", 3, [1, 1], UNARY_OR_LEGACY, max_pool_2d),
     known("MEAN", 3, [2, 2], UNARY, mean),
     known("MIRROR_PAD", 3, [2, 2], MOVED, movement::mirror_pad),
     known("PACK", 5, [1, MANY], MOVED, movement::pack).of_all(),
@@ -100,13 +126,15 @@ const OPERATORS: &[Known] = &[
     known("PADV2", 6, [3, 3], MOVED, movement::pad_v2),
     known("QUANTIZE", 3, [1, 1], TO_INTEGER, quantize),
     variable("READ_VARIABLE", Access::Read),
-    known("RELU", 3, [1, 1], UNARY, |_| Ok(Relu { activation: Activation::Relu }.into())),
-    known("RELU6", 3, [1, 1], UNARY, |_| Ok(Relu { activation: Activation::Relu6 }.into())),
-    known("RELU_N1_TO_1", 1, [1, 1], UNARY, |_| Ok(Relu { activation: Activation::ReluN1To1 }.into())),
+    known("RELU", 3, [1, 1], UNARY_OR_LEGACY, |_| Ok(Relu { activation: Activation::Relu }.into())),
+    known("RELU6", 3, [1, 1], UNARY_OR_LEGACY, |_| Ok(Relu { activation: Activation::Relu6 }.into())),
+    known("RELU_N1_TO_1", 1, [1, 1], UNARY_OR_LEGACY, |_| {
+        Ok(Relu { activation: Activation::ReluN1To1 }.into())
+    }),
     known("RESHAPE", 1, [1, 2], MOVED, reshape),
     known("REVERSE_V2", 4, [2, 2], MOVED, movement::reverse),
     known("SLICE", 8, [3, 3], MOVED, movement::slice),
-    known("SOFTMAX", 3, [1, 1], UNARY, softmax),
+    known("SOFTMAX", 3, [1, 1], UNARY_OR_LEGACY, softmax),
     known("SPACE_TO_BATCH_ND", 4, [3, 3], MOVED, movement::space_to_batch),
     known("SPACE_TO_DEPTH", 2, [1, 1], MOVED, movement::space_to_depth),
     known("SPLIT", 5, [2, 2], MOVED, movement::split).of_operand(1).with_results(),
@@ -179,7 +207,11 @@ pub(super) fn find(code: &OperatorCode) -> Result<&'static Known, String> {
 
 fn add(node: &Node<'_>) -> Result<Op, OpError> {
     const ACTIVATION: usize = 0;
+    const POT_SCALE_INT16: usize = 1;
     let options = node.options(kind(11, "AddOptions", 2))?;
+    if options.flag_unless_cleared(POT_SCALE_INT16)? && node.result.dtype == W {
+        return Err("pot_scale_int16 (scales that are powers of two) is not supported".into());
+    }
     Ok(Add { activation: options.activation(ACTIVATION)? }.into())
 }
 
@@ -239,10 +271,14 @@ fn fully_connected(node: &Node<'_>) -> Result<Op, OpError> {
     const ACTIVATION: usize = 0;
     const WEIGHTS_FORMAT: usize = 1;
     const KEEP_NUM_DIMS: usize = 2;
+    const ASYMMETRIC_QUANTIZE_INPUTS: usize = 3;
     const BIAS_TYPE: usize = 4;
     let options = node.options(kind(8, "FullyConnectedOptions", 5))?;
     options.only(WEIGHTS_FORMAT, &[0], "weights_format")?;
     bias_type(&options, BIAS_TYPE)?;
+    if options.flag(ASYMMETRIC_QUANTIZE_INPUTS)? && node.result.dtype == F {
+        return Err("asymmetric_quantize_inputs is not supported".into());
+    }
     let op = FullyConnected {
         keep_dimensions: options.flag(KEEP_NUM_DIMS)?,
         activation: options.activation(ACTIVATION)?,
