@@ -116,7 +116,7 @@ impl Tests {
             }
             let include = format!("include!({:?});", folder.join("runner.rs").display().to_string());
             let check = format!(
-                "crate::check(Runner::new(), Runner::fill_workspace, {:?});",
+                "crate::check(Runner::new, Runner::fill_workspace, {:?});",
                 cases.display().to_string()
             );
             self.test(&name, &include, &check);

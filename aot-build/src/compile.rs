@@ -3,6 +3,7 @@
 use crate::config::{InputPlacement, Memory};
 use crate::error::{Location, Problem};
 use crate::graph::Graph;
+use crate::passes::DeadChannels;
 use crate::program::{BufferId, Program, Storage, fuse_add, gaps, in_place, lower, overlap};
 use crate::report::Figure;
 use crate::streaming::{self, Goal};
@@ -21,6 +22,8 @@ pub struct Compiled {
     pub lower_bound: usize,
     /// Whether no smaller plan exists for this order of steps.
     pub proved: bool,
+    /// Channels that were removed since nothing depends on them.
+    pub dead_channels: DeadChannels,
     /// Bytes of RAM as technique after technique is used.
     pub figures: Vec<Figure>,
 }
@@ -31,8 +34,8 @@ pub struct Compiled {
 ///
 /// All operators that no kernel computes, or a plan beyond the limits.
 pub fn compile(mut graph: Graph, config: &Config) -> Result<Compiled, Vec<Problem>> {
-    passes::run(&mut graph, config);
-    let compiled = compile_as_is(&graph, config)?;
+    let dead_channels = passes::run(&mut graph, config);
+    let compiled = Compiled { dead_channels, ..compile_as_is(&graph, config)? };
     let problems = limits::check(&graph, &compiled, config);
     if problems.is_empty() { Ok(compiled) } else { Err(problems) }
 }
@@ -125,6 +128,7 @@ pub(crate) fn plan(program: Program, planner: plan::Planner) -> Result<Compiled,
         arena_bytes: plan.size(),
         lower_bound: plan.lower_bound(),
         proved: plan.proved(),
+        dead_channels: DeadChannels::default(),
         figures: Vec::new(),
     })
 }

@@ -13,6 +13,8 @@ pub enum DType {
     I32,
     /// Signed 64-bit integer.
     I64,
+    /// IEEE 754 half precision.
+    F16,
     /// IEEE 754 single precision.
     F32,
     /// A truth value: a byte that is 0 or 1.
@@ -25,14 +27,15 @@ impl DType {
     pub const fn size(self) -> usize {
         match self {
             Self::I8 | Self::U8 | Self::Bool => 1,
-            Self::I16 => 2,
+            Self::I16 | Self::F16 => 2,
             Self::I32 | Self::F32 => 4,
             Self::I64 => 8,
         }
     }
 
     /// All types.
-    pub const ALL: [Self; 7] = [Self::I8, Self::U8, Self::I16, Self::I32, Self::I64, Self::F32, Self::Bool];
+    pub const ALL: [Self; 8] =
+        [Self::I8, Self::U8, Self::I16, Self::I32, Self::I64, Self::F16, Self::F32, Self::Bool];
 
     /// The type with this [`name`](Self::name).
     #[must_use]
@@ -49,6 +52,7 @@ impl DType {
             Self::I16 => "i16",
             Self::I32 => "i32",
             Self::I64 => "i64",
+            Self::F16 => "f16",
             Self::F32 => "f32",
             Self::Bool => "bool",
         }
@@ -60,7 +64,7 @@ impl DType {
     pub const fn rust_type(self) -> &'static str {
         match self {
             Self::Bool => "u8",
-            Self::I8 | Self::U8 | Self::I16 | Self::I32 | Self::I64 | Self::F32 => self.name(),
+            Self::I8 | Self::U8 | Self::I16 | Self::I32 | Self::I64 | Self::F16 | Self::F32 => self.name(),
         }
     }
 }
@@ -87,4 +91,4 @@ macro_rules! element {
     )*};
 }
 
-element!(i8 => I8, u8 => U8, i16 => I16, i32 => I32, i64 => I64, f32 => F32);
+element!(i8 => I8, u8 => U8, i16 => I16, i32 => I32, i64 => I64, half::f16 => F16, f32 => F32);

@@ -28,6 +28,7 @@ mod workspace;
 
 pub use constants::Constants;
 pub use element::{DType, Element};
+pub use half::f16;
 pub use model::{IoError, Model, input_elements, output_elements};
 pub use params::{Fields, Params, Value};
 pub use part::{part, part_mut};

@@ -41,7 +41,14 @@ fn digits() {
 }
 
 /// Beginnings of the names of single-operator cases beside the models.
-const SHARED_OPERATORS: [&str; 3] = ["seanet_leaky_relu", "seanet_pad", "seanet_strided_slice"];
+const SHARED_OPERATORS: [&str; 6] = [
+    "seanet_add",
+    "seanet_conv",
+    "seanet_leaky_relu",
+    "seanet_pad",
+    "seanet_quantize",
+    "seanet_strided_slice",
+];
 
 #[test]
 fn shared_operators() {

@@ -7,20 +7,19 @@ use aot_build::{Config, compile, import};
 use serde::Deserialize;
 
 /// For each file, parts of the message that say what is wrong.
-const SAYS: [(&str, &[&str]); 19] = [
+const SAYS: [(&str, &[&str]); 18] = [
     ("add_i8_shapes", &["[2, 3]", "[2, 4]", "cannot be broadcast"]),
     (
         "average_pool_2d_i8_unequal_quantization",
         &["scale 0.1 and zero point -3", "scale 0.2 and zero point 4", "equal"],
     ),
-    ("conv_2d_hybrid", &["f32", "i8", "dynamic-range quantization is not supported"]),
+    ("conv_2d_hybrid_per_channel", &["a scale for each channel", "not supported with f32 activations"]),
     ("conv_2d_i8_channel_mismatch", &["2 channels", "[2, 3, 3, 3]"]),
     ("conv_2d_i8_no_output_quantization", &["without scale"]),
     ("conv_2d_i8_scale_count", &["3 scales"]),
     ("conv_2d_i8_stale_output_shape", &["[1, 1, 1, 1]", "[1, 4, 4, 2]"]),
     ("conv_2d_i8_weight_zero_point", &["zero point other than 0"]),
     ("depthwise_conv_2d_hybrid", &["f32", "i8", "dynamic-range quantization is not supported"]),
-    ("fully_connected_hybrid", &["f32", "i8", "dynamic-range quantization is not supported"]),
     ("fully_connected_i8_bias_scale", &["scale 0.5", "expected 0.002"]),
     ("fully_connected_i8_depth_mismatch", &["no rows of 12"]),
     ("logistic_i8_output_quantization", &["scale 0.2 and zero point 4", "0.00390625 and -128"]),
@@ -68,21 +67,6 @@ fn refused() {
     println!("refused: {} models", list.len());
     assert!(says.is_empty(), "not in the list: {says:?}");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-/// Real models with float activations and int8 weights.
-#[test]
-fn shared_models_with_dynamic_range_quantization() {
-    for name in ["mlperf_ad_hybrid", "mlperf_kws_hybrid"] {
-        let path = crate::shared_models_folder().join(name).join("model.tflite");
-        if !path.is_file() {
-            aot_tests::skipped(&format!("{} is not there", path.display()));
-            continue;
-        }
-        let message = refusal(&path).unwrap_or_default();
-        assert!(message.contains("dynamic-range quantization is not supported"), "{name}: {message}");
-        println!("{message}");
-    }
 }
 
 /// Why the model at `path` is refused; `None` when it is compiled.

@@ -27,8 +27,19 @@ struct Guarded<M> {
     after: [u8; 256],
 }
 
+/// Bytes of stack: runners of a megabyte are moved through it where nothing is optimised.
+const STACK: usize = 16 << 20;
+
 /// Runs every set of inputs in `folder`, with `fill` filling the workspace.
-fn check<M: Model>(runner: M, fill: fn(&mut M, u8), folder: &str) {
+fn check<M: Model + 'static>(new: fn() -> M, fill: fn(&mut M, u8), folder: &'static str) {
+    let run = move || check_runner(new(), fill, folder);
+    let thread = std::thread::Builder::new().stack_size(STACK).spawn(run).expect("a thread can be made");
+    if let Err(panic) = thread.join() {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+fn check_runner<M: Model>(runner: M, fill: fn(&mut M, u8), folder: &str) {
     let mut guarded = Box::new(Guarded { before: [POISON; 256], runner, after: [POISON; 256] });
     let sets = sets(Path::new(folder));
     assert!(!sets.is_empty(), "{folder}: no set of inputs");
@@ -51,24 +62,33 @@ fn sets(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn run_set<M: Model>(runner: &mut M, set: &Path) {
-    let mut inputs: Vec<_> =
-        M::INPUTS.iter().enumerate().map(|(i, info)| Aligned::new(&read(set, "in", i, info))).collect();
-    let inputs: Vec<&[u8]> = inputs.iter_mut().map(|input| &*input.bytes()).collect();
-    let mut outputs: Vec<_> = M::OUTPUTS.iter().map(|info| Aligned::new(&vec![0; info.bytes()])).collect();
-    let mut outputs: Vec<_> = outputs.iter_mut().map(Aligned::bytes).collect();
-    runner.run_bytes(&inputs, &mut outputs).expect("the arrays are as described");
-    for (i, (found, info)) in outputs.iter().zip(M::OUTPUTS).enumerate() {
-        compare(found, &read(set, "out", i, info), info, set);
+    let read = |kind: &str, infos: &[TensorInfo]| -> Vec<Vec<Vec<u8>>> {
+        infos.iter().enumerate().map(|(i, info)| read(set, kind, i, info)).collect()
+    };
+    let (inputs, expected) = (read("in", M::INPUTS), read("out", M::OUTPUTS));
+    // More than one run where the model keeps a state.
+    for step in 0..expected[0].len() {
+        let mut inputs: Vec<_> = inputs.iter().map(|steps| Aligned::new(&steps[step])).collect();
+        let inputs: Vec<&[u8]> = inputs.iter_mut().map(|input| &*input.bytes()).collect();
+        let mut outputs: Vec<_> =
+            M::OUTPUTS.iter().map(|info| Aligned::new(&vec![0; info.bytes()])).collect();
+        let mut outputs: Vec<_> = outputs.iter_mut().map(Aligned::bytes).collect();
+        runner.run_bytes(&inputs, &mut outputs).expect("the arrays are as described");
+        for ((found, expected), info) in outputs.iter().zip(&expected).zip(M::OUTPUTS) {
+            compare(found, &expected[step], info, set);
+        }
     }
 }
 
-fn read(set: &Path, kind: &str, i: usize, info: &TensorInfo) -> Vec<u8> {
+/// The array for each run of the set.
+fn read(set: &Path, kind: &str, i: usize, info: &TensorInfo) -> Vec<Vec<u8>> {
     let path = set.join(format!("{kind}{i}.npy"));
     let file = std::fs::read(&path).expect("the array can be read");
     let array = npy::read(&file).expect("the array is well-formed");
-    let (found, name) = ((array.dtype, &array.shape[..]), info.name);
-    assert_eq!(found, (info.dtype, info.shape), "{}: `{name}`", path.display());
-    array.bytes.to_vec()
+    let steps = if array.shape.len() > info.shape.len() { array.shape[0] } else { 1 };
+    let shape = &array.shape[array.shape.len().saturating_sub(info.shape.len())..];
+    assert_eq!((array.dtype, shape), (info.dtype, info.shape), "{}: `{}`", path.display(), info.name);
+    array.bytes.chunks(array.bytes.len() / steps).map(<[u8]>::to_vec).collect()
 }
 
 fn compare(found: &[u8], expected: &[u8], info: &TensorInfo, set: &Path) {

@@ -1,17 +1,24 @@
 //! The models of `shared/models` that must give the reference's numbers.
 
 /// Names of their folders.
-pub(crate) const SHARED: [&str; 16] = [
+pub(crate) const SHARED: [&str; 23] = [
+    "coral_mobilenet_v1_025_128_uint8",
+    "mediapipe_face_detection_short_range",
     "microflow_sine",
     "mlperf_ad_float",
+    "mlperf_ad_hybrid",
     "mlperf_ad_int8",
     "mlperf_ad_int8_float_io",
+    "mlperf_kws_hybrid",
     "mlperf_kws_int8",
     "mlperf_resnet_float",
     "mlperf_resnet_int8",
     "mlperf_sww_int8",
     "mlperf_vww_float",
     "mlperf_vww_int8",
+    "seanet_add12",
+    "seanet_conv0",
+    "seanet_quantize0",
     "tflm_hello_world_float",
     "tflm_hello_world_int8",
     "tflm_micro_speech",

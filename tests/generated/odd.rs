@@ -34,6 +34,8 @@ pub(crate) fn models() -> Vec<(&'static str, Model)> {
     models.push(("moves_caller", model("Moves", moves(), Inputs::Caller, Outputs::Caller)));
     models.push(("truth", model("Truth", truth(), Inputs::Workspace, Outputs::Workspace)));
     models.push(("truth_caller", model("Truth", truth(), Inputs::Caller, Outputs::Caller)));
+    models.push(("states", model("States", states(), Inputs::Workspace, Outputs::Workspace)));
+    models.push(("states_caller", model("States", states(), Inputs::Caller, Outputs::Caller)));
     // Names of what the runtime has, too.
     models.push(("chain", model("Workspace", chain(), Inputs::Workspace, Outputs::Workspace)));
     models.push(("chain_caller", model("Model", chain(), Inputs::Caller, Outputs::Caller)));
@@ -156,6 +158,23 @@ fn truth() -> Graph {
     let rest = Unary { function: UnaryFunction::LogicalNot };
     let rest = node(&mut builder, rest, [last], ("rest", truths()));
     builder.finish(vec![y, rest]).expect("the graph is valid")
+}
+
+/// Sums of all inputs so far, and two tensors that change places with every run.
+fn states() -> Graph {
+    let mut builder = GraphBuilder::new("states");
+    let ty = || float(2, DType::F32);
+    let x = builder.input("x", ty());
+    let mut state = |name: &str, initial: [f32; 2]| {
+        let initial = builder.constant(format!("{name} at first"), ty(), Data::from_f32s(&initial));
+        builder.state(name, initial)
+    };
+    let (sum, a, b) = (state("sum", [0.0; 2]), state("a", [1.0, 2.0]), state("b", [-1.0, 3.0]));
+    let next = node(&mut builder, Add::default(), [sum, x], ("next", ty()));
+    builder.keep(sum, next);
+    builder.keep(a, b);
+    builder.keep(b, a);
+    builder.finish(vec![next, sum, a]).expect("the graph is valid")
 }
 
 fn chain() -> Graph {

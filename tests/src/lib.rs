@@ -52,6 +52,16 @@ pub mod chain {
     aot_rt::include_model!("chain");
 }
 
+/// Tensors that are kept from run to run.
+pub mod states {
+    aot_rt::include_model!("states");
+}
+
+/// The same with the caller's inputs and outputs.
+pub mod states_caller {
+    aot_rt::include_model!("states_caller");
+}
+
 /// What no user of this crate sees.
 mod private {
     mod copies {

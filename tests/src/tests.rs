@@ -4,7 +4,7 @@ use aot_rt::{IoError, Model};
 
 use super::{
     chain, copies, moves, moves_caller, names, names_caller, names_inputs_caller, names_outputs_caller,
-    private, truth, truth_caller,
+    private, states, states_caller, truth, truth_caller,
 };
 
 const A: [i8; 4] = [3, 4, 5, 127];
@@ -149,4 +149,29 @@ fn there_is_one_static_runner() {
     let odd = names::Odd::take().unwrap();
     assert!(names::Odd::take().is_none());
     assert_eq!(odd.output_type(), &[0; 4]);
+}
+
+#[test]
+fn states_are_kept_until_they_are_reset() {
+    let mut states = states::States::new();
+    let mut states_caller = states_caller::States::new();
+    for round in 0..2 {
+        for (x, sum, before, a) in [
+            ([1.0, 2.0], [1.0, 2.0], [0.0, 0.0], [1.0, 2.0]),
+            ([10.0, -5.0], [11.0, -3.0], [1.0, 2.0], [-1.0, 3.0]),
+            ([0.5, 0.5], [11.5, -2.5], [11.0, -3.0], [1.0, 2.0]),
+        ] {
+            let outputs = states.run(&x);
+            assert_eq!((outputs.next, outputs.sum, outputs.a), (&sum, &before, &a), "round {round}");
+            let (mut next, mut sum_before, mut swapped) = ([0.0; 2], [0.0; 2], [0.0; 2]);
+            let outputs =
+                states_caller::StatesOutputs { next: &mut next, sum: &mut sum_before, a: &mut swapped };
+            states_caller.run(&x, outputs);
+            assert_eq!((next, sum_before, swapped), (sum, before, a), "round {round}");
+        }
+        states.reset();
+        // What the workspace held does not matter to the next run.
+        states_caller.fill_workspace(0xa5);
+    }
+    assert_eq!(states::States::STATE_BYTES, 24);
 }

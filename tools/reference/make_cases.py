@@ -7,7 +7,8 @@
 Writes `tests/conformance/cases/NAME/` (layout: casefiles.py) and
 `tests/conformance/refused/`. Takes a few seconds. Everything is seeded: a second run
 writes the same bytes. Prints where LiteRT's reference kernels disagree with
-TensorFlow Lite Micro, whose int8 results are the expected ones.
+TensorFlow Lite Micro, whose int8 results are the expected ones; those of types that it
+does not run are LiteRT's.
 """
 
 import shutil
@@ -17,10 +18,39 @@ import numpy as np
 
 from casefiles import write_case
 from engines import run_litert_reference
-from families import arithmetic, convolution, elementwise, faults, fully_connected, functions, layout, logic, movement, pooling, refused
+from families import (
+    arithmetic,
+    convolution,
+    elementwise,
+    faults,
+    fully_connected,
+    functions,
+    layout,
+    legacy,
+    logic,
+    movement,
+    pooling,
+    refused,
+    storage,
+    wide,
+)
 
 CONFORMANCE = Path(__file__).resolve().parents[2] / "tests" / "conformance"
-FAMILIES = (convolution, fully_connected, pooling, elementwise, arithmetic, functions, logic, layout, movement, faults)
+FAMILIES = (
+    convolution,
+    fully_connected,
+    pooling,
+    elementwise,
+    arithmetic,
+    functions,
+    logic,
+    layout,
+    movement,
+    faults,
+    legacy,
+    storage,
+    wide,
+)
 
 
 def main():

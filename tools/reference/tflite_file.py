@@ -1,4 +1,4 @@
-"""Builds TFLite files of one operator through the flatbuffers object layer.
+"""Builds TFLite files of one operator, or a few, through the flatbuffers object layer.
 
 Needs numpy, flatbuffers and ai-edge-litert (for its generated schema classes).
 """
@@ -13,7 +13,9 @@ SCHEMA_VERSION = 3
 BUFFER_ALIGNMENT = 16
 TYPES = {
     np.dtype(np.float32): schema.TensorType.FLOAT32,
+    np.dtype(np.float16): schema.TensorType.FLOAT16,
     np.dtype(np.int8): schema.TensorType.INT8,
+    np.dtype(np.uint8): schema.TensorType.UINT8,
     np.dtype(np.int16): schema.TensorType.INT16,
     np.dtype(np.int32): schema.TensorType.INT32,
     np.dtype(np.int64): schema.TensorType.INT64,
@@ -76,38 +78,56 @@ def build(op, inputs, outputs):
     `inputs`: tensors, or None for an operand left out. The model's inputs are
     those without data, in order.
     """
+    return build_graph([(op, inputs, outputs)])
+
+
+def build_graph(nodes):
+    """The bytes of a model of several operators: (op, inputs, outputs) of each.
+
+    A tensor that one gives and others take is the same object. The model's outputs are
+    those of the last operator.
+    """
     model = schema.ModelT()
     model.version = SCHEMA_VERSION
     model.description = "aot conformance case"
     model.buffers = [schema.BufferT()]
-    code = schema.OperatorCodeT()
-    code.builtinCode = getattr(schema.BuiltinOperator, op.name)
-    code.deprecatedBuiltinCode = min(code.builtinCode, 127)
-    code.version = op.version
-    model.operatorCodes = [code]
+    model.operatorCodes = []
 
     graph = schema.SubGraphT()
     graph.name = "main"
     graph.tensors = []
+    graph.operators = []
+    graph.inputs = []
+    made = {}
 
     def add(tensor):
         if tensor is None:
             return -1
-        graph.tensors.append(tensor_entry(tensor, model.buffers))
-        return len(graph.tensors) - 1
+        if id(tensor) not in made:
+            graph.tensors.append(tensor_entry(tensor, model.buffers))
+            made[id(tensor)] = len(graph.tensors) - 1
+        return made[id(tensor)]
 
-    node = schema.OperatorT()
-    node.inputs = [add(tensor) for tensor in inputs]
-    node.outputs = [add(tensor) for tensor in outputs]
-    if op.options is not None:
-        node.builtinOptions = op.options
-        kind = type(op.options).__name__.removesuffix("T")
-        node.builtinOptionsType = getattr(schema.BuiltinOptions, kind)
-    graph.operators = [node]
-    graph.inputs = [
-        index for index, tensor in zip(node.inputs, inputs) if tensor is not None and tensor.data is None
-    ]
-    graph.outputs = node.outputs
+    results = {id(tensor) for _, _, outputs in nodes for tensor in outputs}
+    for op, inputs, outputs in nodes:
+        code = schema.OperatorCodeT()
+        code.builtinCode = getattr(schema.BuiltinOperator, op.name)
+        code.deprecatedBuiltinCode = min(code.builtinCode, 127)
+        code.version = op.version
+        model.operatorCodes.append(code)
+        node = schema.OperatorT()
+        node.opcodeIndex = len(model.operatorCodes) - 1
+        node.inputs = [add(tensor) for tensor in inputs]
+        node.outputs = [add(tensor) for tensor in outputs]
+        if op.options is not None:
+            node.builtinOptions = op.options
+            kind = type(op.options).__name__.removesuffix("T")
+            node.builtinOptionsType = getattr(schema.BuiltinOptions, kind)
+        graph.operators.append(node)
+        for tensor in inputs:
+            if tensor is not None and tensor.data is None and id(tensor) not in results:
+                graph.inputs.append(made[id(tensor)])
+    graph.outputs = graph.operators[-1].outputs
     model.subgraphs = [graph]
 
     builder = AligningBuilder(1024)

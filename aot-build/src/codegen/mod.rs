@@ -11,6 +11,7 @@ mod ports;
 mod pushing;
 mod rows;
 mod runner;
+mod state;
 mod steps;
 mod untyped;
 mod writer;

@@ -23,7 +23,7 @@ const KEYWORDS: [&str; 53] = [
 ];
 
 /// Methods of every runner, and the variables in them.
-const METHODS: [&str; 18] = [
+const METHODS: [&str; 20] = [
     "new",
     "take",
     "run",
@@ -33,6 +33,8 @@ const METHODS: [&str; 18] = [
     "workspace",
     "inputs",
     "outputs",
+    "reset",
+    "has_state",
     "fill_workspace",
     "feed_row",
     "take_row",

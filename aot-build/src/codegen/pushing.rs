@@ -42,6 +42,7 @@ impl Runner<'_> {
         code.blank();
         code.doc("Takes a row, and computes as far as that reaches.");
         code.block(format!("fn take_row(&mut self, {row}) {{"), "}", |code| {
+            self.ensure_state(code);
             code.line("let workspace = &mut self.workspace;");
             code.line("steps::input_row(workspace, self.pushed, row);");
             code.line("self.pushed += 1;");

@@ -50,6 +50,9 @@ impl Steps<'_> {
         let names = [run.first, run.steps().end - 1].map(|i| self.steps()[i].name.clone());
         code.blank();
         code.doc(match self.pushed(run) {
+            Some(_) if count == 1 => {
+                format!("Step `{}`, row by row, as far as `pushed` rows of the input reach.", names[0])
+            }
             Some(_) => format!(
                 "Steps `{}` to `{}`, row by row, as far as `pushed` rows of the input reach.",
                 names[0], names[1]
@@ -73,8 +76,13 @@ impl Steps<'_> {
             if self.pushed(run).is_none() {
                 code.line("let mut rows = Rows::new();");
             }
-            let open = format!("while let Some((layer, row)) = rows.next(&{upper}, {pushed}) {{");
+            let layer = if count == 1 { "_" } else { "layer" };
+            let open = format!("while let Some(({layer}, row)) = rows.next(&{upper}, {pushed}) {{");
             code.block(open, "}", |code| {
+                if count == 1 {
+                    self.call(code, "", run.first, &|port| port.ident.clone(), &["row"], ");");
+                    return;
+                }
                 code.block("match layer {", "}", |code| {
                     for (layer, i) in run.steps().enumerate() {
                         let pattern = if layer + 1 == count { "_".to_owned() } else { layer.to_string() };

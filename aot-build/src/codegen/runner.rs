@@ -51,6 +51,9 @@ impl Runner<'_> {
         }
         code.block(format!("pub struct {} {{", self.name()), "}", |code| {
             code.line(format!("workspace: ::aot_rt::Workspace<{{ {}::ARENA_BYTES }}>,", self.name()));
+            if self.has_state() {
+                code.line("has_state: bool,");
+            }
             if let Some(layers) = self.pushed_layers() {
                 code.line(format!("rows: ::aot_rt::kernels::Rows<{layers}>,"));
                 code.line("pushed: usize,");
@@ -89,6 +92,9 @@ impl Runner<'_> {
             self.constants(code);
             self.constructors(code);
             self.fill_workspace(code);
+            if self.has_state() {
+                reset(code);
+            }
             if let (Some(pushed), [input]) = (self.model.compiled.program.pushed, &self.ports.inputs[..]) {
                 self.push_rows(code, steps, input, pushed);
             } else if self.ports.input_place == InputPlacement::Workspace && !self.ports.inputs.is_empty() {
@@ -122,6 +128,10 @@ impl Runner<'_> {
         };
         let constant_bytes = compiled.program.constants.bytes().len();
         constant("Bytes of RAM: the workspace.", "ARENA_BYTES", "usize", integer(compiled.arena_bytes));
+        if self.has_state() {
+            let bytes = integer(compiled.program.state_bytes());
+            constant("Bytes of these that are kept from run to run.", "STATE_BYTES", "usize", bytes);
+        }
         constant("Bytes of flash: the constants.", "CONSTANT_BYTES", "usize", integer(constant_bytes));
         constant("Multiply-accumulates of a run.", "MACS", "u64", integer(compiled.program.macs()));
         let inputs = self.ports.inputs.iter().map(|port| ("input", port));
@@ -152,6 +162,9 @@ impl Runner<'_> {
         code.block("pub const fn new() -> Self {", "}", |code| {
             code.block("Self {", "}", |code| {
                 code.line("workspace: ::aot_rt::Workspace::new(),");
+                if self.has_state() {
+                    code.line("has_state: false,");
+                }
                 if self.pushed_layers().is_some() {
                     code.line("rows: ::aot_rt::kernels::Rows::new(),");
                     code.line("pushed: 0,");
@@ -181,8 +194,14 @@ impl Runner<'_> {
             "Fills the workspace with `byte`: for tests, since no result depends on what it\n\
              held, and to find out later what a run has used.",
         );
+        if self.has_state() {
+            code.doc("\nThe next run starts from the initial state.");
+        }
         code.block("pub fn fill_workspace(&mut self, byte: u8) {", "}", |code| {
             code.line("self.workspace.fill(byte);");
+            if self.has_state() {
+                code.line("self.has_state = false;");
+            }
         });
     }
 
@@ -220,6 +239,7 @@ impl Runner<'_> {
         }
         self.signature(code, name, takes_inputs);
         code.indented(|code| {
+            self.ensure_state(code);
             if use_workspace {
                 code.line("let workspace = &mut self.workspace;");
             }
@@ -237,6 +257,17 @@ impl Runner<'_> {
             }
         });
         code.line("}");
+    }
+
+    pub(super) fn has_state(&self) -> bool {
+        !self.model.compiled.program.states.is_empty()
+    }
+
+    /// Resets the state before the first run.
+    pub(super) fn ensure_state(&self, code: &mut Code) {
+        if self.has_state() {
+            code.block("if !self.has_state {", "}", |code| code.line("self.reset();"));
+        }
     }
 
     pub(super) fn result(&self, code: &mut Code) {
@@ -319,6 +350,19 @@ fn is_documentation(attribute: &str) -> bool {
 /// Whether a user's attribute derives the trait `name`, so that we must not.
 fn derives(attribute: &str, name: &str) -> bool {
     attribute.contains("derive") && attribute.split(|c: char| !c.is_alphanumeric()).any(|word| word == name)
+}
+
+/// The function that sets the state as the model file says.
+fn reset(code: &mut Code) {
+    code.blank();
+    code.doc(
+        "Sets what is kept from run to run as the model file says; the first run does it\n\
+         by itself.",
+    );
+    code.block("pub fn reset(&mut self) {", "}", |code| {
+        code.line("steps::reset(&mut self.workspace);");
+        code.line("self.has_state = true;");
+    });
 }
 
 fn input_region(code: &mut Code, port: &Port<'_>) {

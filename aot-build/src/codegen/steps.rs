@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use aot_rt::Access;
 use aot_rt::kernels::{Kernel, Kind, Mode};
+use aot_rt::{Access, DType};
 
 use super::docs;
 use super::literal::{integer, params};
@@ -25,6 +25,7 @@ fn specialises(kernel: &Kernel) -> bool {
     match kernel {
         Kernel::AddF32(_)
         | Kernel::AddI8(_)
+        | Kernel::AddI16(_)
         | Kernel::MaximumF32(_)
         | Kernel::MaximumI8(_)
         | Kernel::MinimumF32(_)
@@ -38,12 +39,19 @@ fn specialises(kernel: &Kernel) -> bool {
         | Kernel::AveragePool2dF32(_)
         | Kernel::AveragePool2dI8(_)
         | Kernel::ClampF32(_)
+        | Kernel::Conv2dAddF16(_)
         | Kernel::Conv2dAddF32(_)
         | Kernel::Conv2dAddI8(_)
+        | Kernel::Conv2dDynamicI8(_)
+        | Kernel::Conv2dF16(_)
         | Kernel::Conv2dF32(_)
         | Kernel::Conv2dI8(_)
+        | Kernel::Conv2dI16(_)
+        | Kernel::DepthwiseConv2dAsymmetricI8(_)
+        | Kernel::DepthwiseConv2dF16(_)
         | Kernel::DepthwiseConv2dF32(_)
         | Kernel::DepthwiseConv2dI8(_)
+        | Kernel::DepthwiseConv2dI16(_)
         | Kernel::MaxPool2dF32(_)
         | Kernel::MaxPool2dI8(_)
         | Kernel::MeanF32(_)
@@ -75,23 +83,30 @@ fn specialises(kernel: &Kernel) -> bool {
         | Kernel::CompareI8(_)
         | Kernel::CopyI8(_)
         | Kernel::CosF32(_)
+        | Kernel::DequantizeF16F32(_)
+        | Kernel::DequantizeI16F32(_)
         | Kernel::DequantizeI8F32(_)
         | Kernel::DivF32(_)
         | Kernel::DivI32(_)
         | Kernel::DivI8(_)
         | Kernel::EluF32(_)
         | Kernel::ExpF32(_)
+        | Kernel::FlipSignBitI8(_)
         | Kernel::FloorDivF32(_)
         | Kernel::FloorDivI32(_)
         | Kernel::FloorF32(_)
         | Kernel::FloorModF32(_)
         | Kernel::FloorModI32(_)
+        | Kernel::FullyConnectedDynamicI8(_)
+        | Kernel::FullyConnectedF16(_)
         | Kernel::FullyConnectedF32(_)
         | Kernel::FullyConnectedI8(_)
+        | Kernel::FullyConnectedI16(_)
         | Kernel::GatherI8(_)
         | Kernel::GeluF32(_)
         | Kernel::GeluTanhF32(_)
         | Kernel::HardSwishF32(_)
+        | Kernel::LargestF32(_)
         | Kernel::LeakyReluF32(_)
         | Kernel::LeakyReluI16(_)
         | Kernel::LogF32(_)
@@ -107,7 +122,13 @@ fn specialises(kernel: &Kernel) -> bool {
         | Kernel::PowF32(_)
         | Kernel::PreluF32(_)
         | Kernel::PreluI8(_)
+        | Kernel::QuantizeDynamicI8(_)
+        | Kernel::QuantizeF32I16(_)
         | Kernel::QuantizeF32I8(_)
+        | Kernel::RescaleI16I16(_)
+        | Kernel::RescaleI16I8(_)
+        | Kernel::RescaleI32I16(_)
+        | Kernel::RescaleI8I16(_)
         | Kernel::RoundF32(_)
         | Kernel::RsqrtF32(_)
         | Kernel::SelectI8(_)
@@ -303,6 +324,7 @@ impl<'m> Steps<'m> {
             let parameters = self.parameters(&mut functions, step);
             self.function(&mut functions, i, &parameters);
         }
+        self.reset(&mut functions);
         if let (Some(pushed), [input]) = (self.compiled().program.pushed, &self.ports.inputs[..]) {
             self.input_row(&mut functions, input, pushed);
         }
@@ -499,7 +521,10 @@ impl<'m> Steps<'m> {
             Place::Workspace(..) => (),
             Place::Constant(ConstantView { len: 0, .. }) => code.line(format!("let {name} = &[];")),
             Place::Constant(ConstantView { offset, dtype, len }) => {
-                let (element, offset, len) = (dtype.rust_type(), integer(offset), integer(len));
+                // Half precision is no type of the language's own.
+                let path = if *dtype == DType::F16 { "::aot_rt::" } else { "" };
+                let element = format!("{path}{}", dtype.rust_type());
+                let [offset, len] = [offset, len].map(integer);
                 code.line(format!("let {name} = CONSTANTS.get::<{element}, {offset}, {len}>();"));
             }
             Place::Caller(view, port) => {

@@ -101,6 +101,7 @@ fn variant(dtype: DType) -> &'static str {
         DType::I16 => "I16",
         DType::I32 => "I32",
         DType::I64 => "I64",
+        DType::F16 => "F16",
         DType::F32 => "F32",
         DType::Bool => "Bool",
     }

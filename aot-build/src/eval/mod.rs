@@ -6,7 +6,7 @@ use aot_rt::kernels::{Kind, Mode, next_row};
 use aot_rt::{Access, Arena, Block, Span, block_bytes, block_bytes_mut};
 
 use crate::Compiled;
-use crate::program::{ConstantView, Layer, Operand, Pushed, Run, Step, Storage, View, overlapped};
+use crate::program::{ConstantView, Initial, Layer, Operand, Pushed, Run, Step, Storage, View, overlapped};
 
 /// A program with memory to run in.
 pub struct Evaluator<'p> {
@@ -39,10 +39,24 @@ impl<'p> Evaluator<'p> {
         let mut constants = blocks(compiled.program.constants.bytes().len());
         block_bytes_mut(&mut constants)[..compiled.program.constants.bytes().len()]
             .copy_from_slice(compiled.program.constants.bytes());
-        Self { compiled, constants, arena: blocks(size), offsets }
+        let mut evaluator = Self { compiled, constants, arena: blocks(size), offsets };
+        evaluator.reset();
+        evaluator
     }
 
-    /// Runs all steps on little-endian inputs; gives little-endian outputs.
+    /// Sets the state as the model file says.
+    pub fn reset(&mut self) {
+        for state in &self.compiled.program.states {
+            let (start, bytes) = (self.start(state.view), state.view.bytes());
+            let initial = match state.initial {
+                Initial::Fill(byte) => vec![byte; bytes],
+                Initial::Constant(view) => constant(block_bytes(&self.constants), view).to_vec(),
+            };
+            self.write(start, &initial);
+        }
+    }
+
+    /// Runs all steps on little-endian inputs; gives little-endian outputs. States are kept.
     ///
     /// # Errors
     ///
@@ -115,7 +129,7 @@ impl<'p> Evaluator<'p> {
     /// Runs a step, or one row of it.
     fn step(&mut self, step: &Step, row: Option<(&Layer, usize)>) -> Result<(), String> {
         let mode = match (row, step.kernel.kind()) {
-            (Some((layer, row)), Kind::Window | Kind::Accumulating | Kind::Reducing) => {
+            (Some((layer, row)), Kind::Window | Kind::Widening | Kind::Accumulating | Kind::Reducing) => {
                 Mode::Row { rings: [layer.rings[0], layer.rings[1]], row }
             }
             _ => step.mode(|view| Some(self.start(view))),

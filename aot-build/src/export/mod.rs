@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use crate::error::Problem;
 use crate::graph::{Graph, Node, Quantization, Tensor, TensorId};
 use crate::import::json::format::{
-    DataEntry, FORMAT, NodeEntry, QuantizationEntry, Spanned, TensorEntry, Unread, VERSION,
+    DataEntry, FORMAT, NodeEntry, QuantizationEntry, Spanned, StateEntry, TensorEntry, Unread, VERSION,
 };
 use crate::ops::Op;
 use crate::weights::{Stored, safetensors};
@@ -66,7 +66,7 @@ fn write(graph: &Graph, file: &str) -> Result<Exported, String> {
     {}
   }},
   "inputs": {},
-  "outputs": {},
+  "outputs": {},{}
   "nodes": [
     {}
   ]
@@ -76,16 +76,35 @@ fn write(graph: &Graph, file: &str) -> Result<Exported, String> {
         lines(declarations.collect())?,
         line(&graph.inputs.iter().map(name).collect::<Vec<_>>())?,
         line(&graph.outputs.iter().map(name).collect::<Vec<_>>())?,
+        states(graph, &names)?,
         lines(nodes.collect())?,
     );
     let safetensors = if constants.is_empty() { None } else { Some(safetensors::write(&constants)?) };
     Ok(Exported { json, safetensors })
 }
 
+/// The line of states, where there are any.
+fn states(graph: &Graph, names: &HashMap<TensorId, String>) -> Result<String, String> {
+    if graph.states.is_empty() {
+        return Ok(String::new());
+    }
+    let name = |id| Spanned::new(names[&id].clone());
+    let states = graph.states.iter().map(|state| {
+        line(&StateEntry {
+            before: name(state.before),
+            after: name(state.after),
+            initial: name(state.initial),
+        })
+    });
+    let states: Vec<_> = states.collect::<Result<_, _>>()?;
+    Ok(format!("\n  \"states\": [\n    {}\n  ],", states.join(",\n    ")))
+}
+
 /// A name of its own for every tensor that is used.
 fn names(graph: &Graph) -> HashMap<TensorId, String> {
     let nodes = graph.nodes.iter().flat_map(|node| node.inputs.iter().flatten().chain(&node.outputs));
     let mut used: Vec<_> = nodes.chain(&graph.inputs).chain(&graph.outputs).copied().collect();
+    used.extend(graph.states.iter().flat_map(|state| [state.before, state.after, state.initial]));
     used.sort_unstable();
     used.dedup();
     let mut names = HashMap::new();

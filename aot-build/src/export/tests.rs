@@ -7,6 +7,7 @@ use aot_rt::DType;
 use proptest::prelude::*;
 
 use super::*;
+use crate::graph::sketch::{Sketch, f32_type};
 use crate::graph::{Data, GraphBuilder, NodeDeclaration, OutputDeclaration, Shape, TensorType};
 use crate::import::json::tests::Folder;
 use crate::ops::*;
@@ -27,7 +28,16 @@ fn meaning(graph: &Graph) -> impl PartialEq + std::fmt::Debug {
             (tensor.name.clone(), (tensor.ty.clone(), tensor.data.as_ref().map(|data| data.bytes().to_vec())))
         })
         .collect();
-    (graph.name.clone(), names(&graph.inputs), names(&graph.outputs), nodes.collect::<Vec<_>>(), tensors)
+    let states = graph.states.iter().map(|state| names(&[state.before, state.after, state.initial]));
+    let states: Vec<_> = states.collect();
+    (
+        graph.name.clone(),
+        names(&graph.inputs),
+        names(&graph.outputs),
+        nodes.collect::<Vec<_>>(),
+        tensors,
+        states,
+    )
 }
 
 fn round_trip(graph: &Graph, folder: &Folder) -> Result<Graph, crate::Error> {
@@ -70,7 +80,7 @@ impl Choices {
 
     fn ty(&mut self, dtype: DType, shape: Shape) -> TensorType {
         let mut quantization = None;
-        if !matches!(dtype, DType::F32 | DType::Bool) {
+        if !matches!(dtype, DType::F16 | DType::F32 | DType::Bool) {
             let zero_point = |choices: &mut Self| match dtype {
                 DType::U8 => choices.below(256) as i32,
                 _ => choices.below(256) as i32 - 128,
@@ -402,4 +412,17 @@ fn tensors_of_one_name_get_numbers() {
         let folder = Folder::new("names");
         assert_eq!(round_trip(&graph, &folder).unwrap().tensors[1].name, expect[1]);
     }
+}
+
+#[test]
+fn states_are_read_again() {
+    let folder = Folder::new("export_states");
+    let mut sketch = Sketch::new();
+    let x = sketch.input("x", f32_type([2]));
+    let zeros = sketch.constant("zeros", f32_type([2]), Data::from_f32s(&[0.0; 2]));
+    let before = sketch.state("before", zeros);
+    let after = sketch.node("after", Add::default(), &[before, x]);
+    sketch.keep(before, after);
+    let graph = sketch.finish(&[after]);
+    assert_eq!(meaning(&round_trip(&graph, &folder).unwrap()), meaning(&graph));
 }

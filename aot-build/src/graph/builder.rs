@@ -1,6 +1,6 @@
 //! Builds a graph and checks every node as it comes.
 
-use super::{Data, Graph, Node, Tensor, TensorId, TensorType};
+use super::{Data, Graph, Node, State, Tensor, TensorId, TensorType};
 use crate::error::{Location, Problem};
 use crate::ops::Op;
 
@@ -116,6 +116,28 @@ impl GraphBuilder {
             self.graph.nodes.push(Node { name, index, op, inputs, outputs });
         }
         ids
+    }
+
+    /// Adds a tensor that is kept from run to run and starts as the constant `initial`;
+    /// gives what it is at the start of a run. [`GraphBuilder::keep`] says what it becomes.
+    pub fn state(&mut self, name: impl Into<String>, initial: TensorId) -> TensorId {
+        let ty = self.graph.tensor(initial).ty.clone();
+        let before = self.add(Tensor { name: name.into(), ty, data: None });
+        self.graph.states.push(State { before, after: before, initial });
+        before
+    }
+
+    /// Says what the state that starts as `before` is at the end of a run.
+    pub fn keep(&mut self, before: TensorId, after: TensorId) {
+        let types = [before, after].map(|id| self.graph.tensor(id).ty.clone());
+        let name = self.graph.tensor(before).name.clone();
+        if types[0] != types[1] {
+            let message = format!("the state is {}, and becomes {}", types[0], types[1]);
+            self.problems.push(Problem::new(message).at(Location::Tensor(name)));
+        }
+        if let Some(state) = self.graph.states.iter_mut().find(|state| state.before == before) {
+            state.after = after;
+        }
     }
 
     /// Stands in for the result of a node that the importer does not understand and

@@ -54,7 +54,7 @@ impl Data {
             DType::I16 => read(&self.0, |b| i16::from_le_bytes(b).into()),
             DType::I32 => read(&self.0, |b| i32::from_le_bytes(b).into()),
             DType::I64 => read(&self.0, i64::from_le_bytes),
-            DType::F32 => return Err("f32 where integers are needed".into()),
+            DType::F16 | DType::F32 => return Err(format!("{} where integers are needed", dtype.name())),
         })
     }
 }

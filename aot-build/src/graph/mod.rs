@@ -91,6 +91,17 @@ pub struct Node {
     pub outputs: Vec<TensorId>,
 }
 
+/// A tensor that is kept from run to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct State {
+    /// What it is at the start of a run; no node makes it.
+    pub before: TensorId,
+    /// What it is at the end of a run.
+    pub after: TensorId,
+    /// What it is before the first run: a constant.
+    pub initial: TensorId,
+}
+
 /// A model.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
@@ -104,6 +115,8 @@ pub struct Graph {
     pub inputs: Vec<TensorId>,
     /// Tensors that the caller gets.
     pub outputs: Vec<TensorId>,
+    /// Tensors that are kept from run to run.
+    pub states: Vec<State>,
 }
 
 impl Graph {
@@ -136,9 +149,14 @@ impl Graph {
     pub fn uses(&self) -> Vec<usize> {
         let mut uses = vec![0; self.tensors.len()];
         let read = self.nodes.iter().flat_map(|node| node.inputs.iter().flatten());
-        for id in read.chain(&self.outputs) {
+        for id in read.copied().chain(self.results()) {
             uses[id.0] += 1;
         }
         uses
+    }
+
+    /// The tensors that a run is for: the outputs, and what states become.
+    pub fn results(&self) -> impl Iterator<Item = TensorId> {
+        self.outputs.iter().copied().chain(self.states.iter().map(|state| state.after))
     }
 }

@@ -9,6 +9,7 @@ pub struct Quantization {
     scales: Vec<f32>,
     zero_points: Vec<i32>,
     axis: usize,
+    legacy: bool,
 }
 
 impl Quantization {
@@ -33,8 +34,22 @@ impl Quantization {
         }
         match scales.iter().find(|scale| !(scale.is_normal() && **scale > 0.0)) {
             Some(scale) => Err(format!("scale {scale} is not a positive normal number")),
-            None => Ok(Self { scales, zero_points, axis }),
+            None => Ok(Self { scales, zero_points, axis, legacy: false }),
         }
+    }
+
+    /// For the int8 that stand for the same real numbers as these uint8: the zero points
+    /// less 128. It is [legacy](Self::legacy).
+    #[must_use]
+    pub(crate) fn of_signed(&self) -> Self {
+        let zero_points = self.zero_points.iter().map(|zero_point| zero_point.saturating_sub(128)).collect();
+        Self { zero_points, legacy: true, ..self.clone() }
+    }
+
+    /// Whether these int8 are a file's uint8, whose arithmetic rounds otherwise in places.
+    #[must_use]
+    pub const fn legacy(&self) -> bool {
+        self.legacy
     }
 
     /// Checks that the parameters fit a tensor of this type and shape.
@@ -53,7 +68,7 @@ impl Quantization {
             DType::U8 => (0, 255),
             DType::I16 => (-32_768, 32_767),
             DType::I32 | DType::I64 => (i32::MIN, i32::MAX),
-            DType::F32 => return Err("floating-point tensors have no quantization".into()),
+            DType::F16 | DType::F32 => return Err("floating-point tensors have no quantization".into()),
             DType::Bool => return Err("truth values have no quantization".into()),
         };
         match self.zero_points.iter().find(|z| !(min..=max).contains(*z)) {

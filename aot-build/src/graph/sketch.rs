@@ -31,6 +31,14 @@ impl Sketch {
         self.builder.tensor(id)
     }
 
+    pub(crate) fn state(&mut self, name: &str, initial: TensorId) -> TensorId {
+        self.builder.state(name, initial)
+    }
+
+    pub(crate) fn keep(&mut self, before: TensorId, after: TensorId) {
+        self.builder.keep(before, after);
+    }
+
     /// A float result.
     pub(crate) fn node(&mut self, name: &str, op: impl Into<Op>, inputs: &[TensorId]) -> TensorId {
         self.add(name, op.into(), inputs, None)
@@ -80,6 +88,16 @@ impl Sketch {
 /// A float tensor.
 pub(crate) fn f32_type<const N: usize>(shape: [usize; N]) -> TensorType {
     TensorType::new(DType::F32, Shape::new(shape).expect("the sketch is right"))
+}
+
+/// A uint8 tensor with one scale.
+pub(crate) fn u8_type<const N: usize>(shape: [usize; N], scale: f32, zero_point: i32) -> TensorType {
+    TensorType { dtype: DType::U8, ..i8_type(shape, scale, zero_point) }
+}
+
+/// A tensor in half precision.
+pub(crate) fn f16_type<const N: usize>(shape: [usize; N]) -> TensorType {
+    TensorType { dtype: DType::F16, ..f32_type(shape) }
 }
 
 /// An int8 tensor with one scale.

@@ -39,6 +39,10 @@ impl fmt::Display for Graph {
             let operands = node.inputs.iter().map(|id| id.as_ref().map_or("-", name)).collect();
             writeln!(f, "{} = {:?} ({})", results.join(", "), node.op.attributes(), join(operands))?;
         }
+        for state in &self.states {
+            let [before, after, initial] = [&state.before, &state.after, &state.initial].map(name);
+            writeln!(f, "state {before} = {after}, at first {initial}")?;
+        }
         writeln!(f, "output {}", join(self.outputs.iter().map(name).collect()))
     }
 }

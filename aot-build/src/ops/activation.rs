@@ -1,7 +1,7 @@
 //! Activations that are fused into the operator before them.
 
 use aot_rt::Quantization;
-use aot_rt::kernels::{OutputI8, RangeF32, RangeI8};
+use aot_rt::kernels::{OutputI8, RangeF32, RangeI8, RangeI16};
 use serde::{Deserialize, Serialize};
 
 /// A fused activation: the result is limited to a range.
@@ -66,6 +66,14 @@ impl Activation {
         // Infinite limits become those of the type.
         let limit = |real: f32| quantization.quantize(real, -128, 127);
         RangeI8 { min: limit(min), max: limit(max) }
+    }
+
+    /// The range of an int16 result.
+    #[must_use]
+    pub fn range_i16(self, quantization: Quantization) -> RangeI16 {
+        let (min, max) = self.limits();
+        let limit = |real: f32| quantization.quantize(real, -32_768, 32_767);
+        RangeI16 { min: limit(min), max: limit(max) }
     }
 
     /// Zero point and range of an int8 result.

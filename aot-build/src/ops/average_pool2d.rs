@@ -4,7 +4,7 @@
 //! Result: `[batch, out height, out width, channels]`.
 //! Sources: TFLite AVERAGE_POOL_2D; ONNX AveragePool.
 //! int8: sum without removing the zero point, divided by the number of cells inside the
-//! image, rounded half away from zero (tflite numerics, section 3).
+//! image, rounded half away from zero (tflite numerics, section 3). uint8: half up.
 
 use aot_rt::DType;
 use aot_rt::kernels::{AveragePool2dF32, AveragePool2dI8, Kernel, Window2d};
@@ -65,14 +65,17 @@ impl Operator for AveragePool2d {
             }),
             (DType::I8, DType::I8) => {
                 let quantization = quantized::shared(x, y)?;
+                // uint8 rounds ties up; no element is less than -128.
+                let rounding_offset = if quantized::legacy(x) { 128 } else { 0 };
                 let cells = height.min(self.window[0]) as u64 * width.min(self.window[1]) as u64;
-                quantized::check_sum(cells, 128, 0)?;
+                quantized::check_sum(cells, 256, 0)?;
                 Kernel::AveragePool2dI8(AveragePool2dI8 {
                     window,
                     channels,
                     count_padding: false,
                     padding_after: [0; 2],
                     zero_point: quantization.zero_point,
+                    rounding_offset,
                     range: self.activation.range_i8(quantization),
                 })
             }

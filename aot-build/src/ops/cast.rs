@@ -69,7 +69,7 @@ fn truth(from: DType, len: usize, node: &mut NodeLowering<'_, '_>) -> Option<(Ke
         DType::F32 => Kernel::CompareF32(params),
         DType::I32 => Kernel::CompareI32(params),
         DType::I64 => Kernel::CompareI64(params),
-        DType::I16 | DType::I8 | DType::U8 | DType::Bool => return None,
+        DType::I16 | DType::F16 | DType::I8 | DType::U8 | DType::Bool => return None,
     };
     Some((kernel, node.constant(from, &vec![0; from.size()])))
 }

@@ -6,16 +6,18 @@
 //! Groups are implied: `in` divided by the weights' last extent.
 //! Sources: TFLite CONV_2D; ONNX Conv.
 //! int8: weights per tensor or per output channel, zero point 0; padding counts as
-//! the zero point of `x` (tflite numerics, section 3).
+//! the zero point of `x` (tflite numerics, section 3). uint8: weights per tensor, with a
+//! zero point. Dynamic range (float `x`, int8 weights): the image is quantized when it is
+//! there.
 
-use aot_rt::kernels::{Conv2dF32, Conv2dI8, Kernel, Window2d};
+use aot_rt::kernels::{Conv2dDynamicI8, Conv2dF32, Conv2dI8, Conv2dI16, Kernel, Window2d};
 use serde::{Deserialize, Serialize};
 
 use super::weighted::{self, Arithmetic};
 use super::window::{describe, window};
 use super::{Activation, Operands, Operator, Padding2d, one, quantized};
 use crate::error::OpError;
-use crate::graph::{Shape, TensorType};
+use crate::graph::{Shape, Tensor, TensorType};
 use crate::program::NodeLowering;
 
 /// Attributes of `conv2d`.
@@ -72,16 +74,34 @@ impl Operator for Conv2d {
                 let params = Conv2dF32 { window, in_channels, out_channels, groups, range };
                 (Kernel::Conv2dF32(params), weighted::packed_operands_f32(node, out_channels, groups)?)
             }
+            Arithmetic::F16 => {
+                let range = self.activation.range_f32();
+                let params = Conv2dF32 { window, in_channels, out_channels, groups, range };
+                (Kernel::Conv2dF16(params), weighted::packed_operands_f32(node, out_channels, groups)?)
+            }
+            Arithmetic::Dynamic => {
+                check_dynamic(x, weights)?;
+                let range = self.activation.range_f32();
+                let params = Conv2dDynamicI8 { window, in_channels, out_channels, groups, range };
+                (Kernel::Conv2dDynamicI8(params), weighted::dynamic_operands(node, 1)?)
+            }
+            Arithmetic::I16 => {
+                let (factors, _) = weighted::factors(node, 0)?;
+                let range = self.activation.range_i16(quantized::tensor_wide(y)?);
+                let params = Conv2dI16 { window, in_channels, out_channels, groups, range };
+                (Kernel::Conv2dI16(params), weighted::operands_i16(node, 0, &factors)?)
+            }
             Arithmetic::I8 => {
+                let (factors, weights_zero_point) = weighted::factors(node, 0)?;
                 let params = Conv2dI8 {
                     window,
                     in_channels,
                     out_channels,
                     groups,
                     input_zero_point: quantized::tensor_wide(x)?.zero_point,
+                    weights_zero_point,
                     output: self.activation.output_i8(quantized::tensor_wide(y)?, node.single_rounding()),
                 };
-                let factors = weighted::factors(node, 0)?;
                 (Kernel::Conv2dI8(params), weighted::operands_i8(node, 0, &factors)?)
             }
         };
@@ -92,4 +112,21 @@ impl Operator for Conv2d {
         node.step(kernel, operands, macs, description);
         Ok(())
     }
+}
+
+/// What dynamic-range quantization is known for: the reference quantizes in another way
+/// where weights have several scales, and each image of a batch by itself.
+fn check_dynamic(x: &Tensor, weights: &Tensor) -> Result<(), OpError> {
+    if x.ty.shape[0] != 1 {
+        let message = format!("`{}` is a batch of {}, and weights are i8", x.name, x.ty.shape[0]);
+        return Err(OpError::from(message).help("dynamic-range quantization takes one image at a time"));
+    }
+    if quantized::weight_scales(weights, 0)?.len() != 1 {
+        let message = format!(
+            "weights `{}` have a scale for each channel, which is not supported with f32 activations",
+            weights.name
+        );
+        return Err(message.into());
+    }
+    Ok(())
 }

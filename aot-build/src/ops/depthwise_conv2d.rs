@@ -7,7 +7,9 @@
 //! Sources: TFLite DEPTHWISE_CONV_2D; ONNX Conv with as many groups as channels.
 //! int8: as `conv2d`, with scales along axis 3.
 
-use aot_rt::kernels::{DepthwiseConv2dF32, DepthwiseConv2dI8, Kernel, Window2d};
+use aot_rt::kernels::{
+    DepthwiseConv2dAsymmetricI8, DepthwiseConv2dF32, DepthwiseConv2dI8, DepthwiseConv2dI16, Kernel, Window2d,
+};
 use serde::{Deserialize, Serialize};
 
 use super::weighted::{self, Arithmetic};
@@ -72,16 +74,48 @@ impl Operator for DepthwiseConv2d {
                 let params = DepthwiseConv2dF32 { window, in_channels, depth_multiplier, range };
                 (Kernel::DepthwiseConv2dF32(params), weighted::operands_f32(node, out_channels)?)
             }
+            Arithmetic::F16 => {
+                let range = self.activation.range_f32();
+                let params = DepthwiseConv2dF32 { window, in_channels, depth_multiplier, range };
+                (Kernel::DepthwiseConv2dF16(params), weighted::operands_f32(node, out_channels)?)
+            }
+            Arithmetic::Dynamic => {
+                let message = format!(
+                    "`{}` is f32 and weights `{}` are i8: dynamic-range quantization is not supported here",
+                    x.name, weights.name
+                );
+                let help = "convert the model with full-integer quantization, or without quantization";
+                return Err(OpError::from(message).help(help));
+            }
+            Arithmetic::I16 => {
+                let (factors, _) = weighted::factors(node, 3)?;
+                let range = self.activation.range_i16(quantized::tensor_wide(y)?);
+                let params = DepthwiseConv2dI16 { window, in_channels, depth_multiplier, range };
+                (Kernel::DepthwiseConv2dI16(params), weighted::operands_i16(node, 3, &factors)?)
+            }
             Arithmetic::I8 => {
-                let params = DepthwiseConv2dI8 {
-                    window,
-                    in_channels,
-                    depth_multiplier,
-                    input_zero_point: quantized::tensor_wide(x)?.zero_point,
-                    output: self.activation.output_i8(quantized::tensor_wide(y)?, node.single_rounding()),
+                let (factors, weights_zero_point) = weighted::factors(node, 3)?;
+                let input_zero_point = quantized::tensor_wide(x)?.zero_point;
+                let output = self.activation.output_i8(quantized::tensor_wide(y)?, node.single_rounding());
+                let kernel = if weights_zero_point == 0 {
+                    Kernel::DepthwiseConv2dI8(DepthwiseConv2dI8 {
+                        window,
+                        in_channels,
+                        depth_multiplier,
+                        input_zero_point,
+                        output,
+                    })
+                } else {
+                    Kernel::DepthwiseConv2dAsymmetricI8(DepthwiseConv2dAsymmetricI8 {
+                        window,
+                        in_channels,
+                        depth_multiplier,
+                        input_zero_point,
+                        weights_zero_point,
+                        output,
+                    })
                 };
-                let factors = weighted::factors(node, 3)?;
-                (Kernel::DepthwiseConv2dI8(params), weighted::operands_i8(node, 3, &factors)?)
+                (kernel, weighted::operands_i8(node, 3, &factors)?)
             }
         };
         let macs = y.ty.shape.elements() as u64 * (height * width) as u64;

@@ -1,10 +1,10 @@
-//! `dequantize`: the real numbers that integers stand for.
+//! `dequantize`: real numbers in single precision, from integers or from half precision.
 //!
 //! Operand: `x`. Result: the same shape.
 //! Sources: TFLite DEQUANTIZE; ONNX DequantizeLinear.
-//! int8: `scale * (q - zero_point)`.
+//! int8: `scale * (q - zero_point)`. Half precision becomes single precision.
 
-use aot_rt::kernels::{DequantizeI8F32, Kernel};
+use aot_rt::kernels::{DequantizeF16F32, DequantizeI8F32, DequantizeI16F32, Kernel};
 use aot_rt::{DType, Quantization};
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +36,19 @@ impl Operator for Dequantize {
                 let Quantization { scale, zero_point } = quantized::tensor_wide(x)?;
                 let operands = vec![node.read(0)?, node.write(0)];
                 let kernel = Kernel::DequantizeI8F32(DequantizeI8F32 { len, scale, zero_point });
+                node.step(kernel, operands, 0, format!("{len} elements"));
+                Ok(())
+            }
+            (DType::I16, DType::F32) => {
+                let Quantization { scale, zero_point } = quantized::tensor_wide(x)?;
+                let operands = vec![node.read(0)?, node.write(0)];
+                let kernel = Kernel::DequantizeI16F32(DequantizeI16F32 { len, scale, zero_point });
+                node.step(kernel, operands, 0, format!("{len} elements"));
+                Ok(())
+            }
+            (DType::F16, DType::F32) => {
+                let operands = vec![node.read(0)?, node.write(0)];
+                let kernel = Kernel::DequantizeF16F32(DequantizeF16F32 { len });
                 node.step(kernel, operands, 0, format!("{len} elements"));
                 Ok(())
             }

@@ -7,7 +7,7 @@
 //! int8: `(x - zero) * (w - zero)` summed in 32 bits; the factor of a single weight
 //! scale is rounded to single precision first (tflite numerics, section 1).
 
-use aot_rt::kernels::{FullyConnectedF32, FullyConnectedI8, Kernel};
+use aot_rt::kernels::{FullyConnectedF32, FullyConnectedI8, FullyConnectedI16, Kernel};
 use serde::{Deserialize, Serialize};
 
 use super::weighted::{self, Arithmetic};
@@ -59,15 +59,27 @@ impl Operator for FullyConnected {
                 let params = FullyConnectedF32 { batch, inputs, outputs, range: self.activation.range_f32() };
                 (Kernel::FullyConnectedF32(params), weighted::packed_operands_f32(node, outputs, 1)?)
             }
+            Arithmetic::F16 => {
+                let params = FullyConnectedF32 { batch, inputs, outputs, range: self.activation.range_f32() };
+                (Kernel::FullyConnectedF16(params), weighted::packed_operands_f32(node, outputs, 1)?)
+            }
+            Arithmetic::Dynamic => {
+                let params = FullyConnectedF32 { batch, inputs, outputs, range: self.activation.range_f32() };
+                (Kernel::FullyConnectedDynamicI8(params), weighted::dynamic_operands(node, batch)?)
+            }
+            Arithmetic::I16 => {
+                let output = quantized::tensor_wide(y)?;
+                let (factors, weights_zero_point) = factors(node)?;
+                if weights_zero_point != 0 {
+                    return Err(format!("weights `{}` have a zero point other than 0", weights.name).into());
+                }
+                let range = self.activation.range_i16(output);
+                let params = FullyConnectedI16 { batch, inputs, outputs, range };
+                (Kernel::FullyConnectedI16(params), weighted::operands_i16(node, 0, &factors)?)
+            }
             Arithmetic::I8 => {
                 let (input, output) = (quantized::tensor_wide(x)?, quantized::tensor_wide(y)?);
-                let (factors, weights_zero_point) = match quantized::tensor_wide(weights) {
-                    Ok(weights) => {
-                        let product = f64::from(input.scale * weights.scale);
-                        (vec![product / f64::from(output.scale)], weights.zero_point)
-                    }
-                    Err(_) => (weighted::factors(node, 0)?, 0),
-                };
+                let (factors, weights_zero_point) = factors(node)?;
                 let params = FullyConnectedI8 {
                     batch,
                     inputs,
@@ -82,5 +94,18 @@ impl Operator for FullyConnected {
         let description = format!("{inputs} → {outputs}{}", self.activation);
         node.step(kernel, operands, macs, description);
         Ok(())
+    }
+}
+
+/// The factors of the accumulators, and the zero point of the weights: one scale of the
+/// weights is multiplied in single precision.
+fn factors(node: &NodeLowering<'_, '_>) -> Result<(Vec<f64>, i32), OpError> {
+    let (input, output) = (quantized::tensor_wide(node.input(0)?)?, quantized::tensor_wide(node.output(0))?);
+    match quantized::tensor_wide(node.input(1)?) {
+        Ok(weights) => {
+            let product = f64::from(input.scale * weights.scale);
+            Ok((vec![product / f64::from(output.scale)], weights.zero_point))
+        }
+        Err(_) => weighted::factors(node, 0),
     }
 }

@@ -4,8 +4,8 @@
 //! Sources: TFLite PAD, PADV2; ONNX Pad (constant).
 //! int8: the zero point is added by default, which stands for 0.
 
-use aot_rt::DType;
 use aot_rt::kernels::{Kernel, PadF32, PadI8, Padding};
+use aot_rt::{DType, f16};
 use serde::{Deserialize, Serialize};
 
 use super::strided::Strided;
@@ -91,8 +91,10 @@ fn bytes(dtype: DType, value: f64) -> Result<Vec<u8>, OpError> {
     /// Floats up to here count every integer.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let refuse = || OpError::from(format!("the value {value} is no {}", dtype.name()));
-    if dtype == DType::F32 {
-        return Ok((value as f32).to_le_bytes().to_vec());
+    match dtype {
+        DType::F16 => return Ok(f16::from_f64(value).to_le_bytes().to_vec()),
+        DType::F32 => return Ok((value as f32).to_le_bytes().to_vec()),
+        _ => {}
     }
     let integer = Some(value as i64).filter(|_| value.fract() == 0.0 && value.abs() <= EXACT);
     let integer = integer.ok_or_else(refuse)?;
@@ -102,7 +104,7 @@ fn bytes(dtype: DType, value: f64) -> Result<Vec<u8>, OpError> {
         DType::I16 => i16::try_from(integer).map(|q| q.to_le_bytes().to_vec()),
         DType::I32 => i32::try_from(integer).map(|q| q.to_le_bytes().to_vec()),
         DType::Bool => u8::try_from(integer).map(|q| vec![q.min(1)]),
-        DType::I64 | DType::F32 => Ok(integer.to_le_bytes().to_vec()),
+        DType::I64 | DType::F16 | DType::F32 => Ok(integer.to_le_bytes().to_vec()),
     };
     bytes.map_err(|_| refuse())
 }

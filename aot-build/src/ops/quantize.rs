@@ -4,7 +4,7 @@
 //! Sources: TFLite QUANTIZE; ONNX QuantizeLinear.
 //! int8: nearest, ties away from zero; integers are rescaled (tflite numerics, section 3).
 
-use aot_rt::kernels::{Kernel, QuantizeF32I8};
+use aot_rt::kernels::{FlipSignBitI8, Kernel, OutputI8, QuantizeF32I8, QuantizeF32I16, Rescale};
 use aot_rt::{DType, Quantization};
 use serde::{Deserialize, Serialize};
 
@@ -44,8 +44,64 @@ impl Operator for Quantize {
                 node.step(kernel, operands, 0, format!("{len} elements"));
                 Ok(())
             }
+            (DType::F32, DType::I16) => {
+                let Quantization { scale, zero_point } = quantized::tensor_wide(y)?;
+                let operands = vec![node.read(0)?, node.write(0)];
+                let kernel = Kernel::QuantizeF32I16(QuantizeF32I16 { len, scale, zero_point });
+                node.step(kernel, operands, 0, format!("{len} elements"));
+                Ok(())
+            }
+            (DType::I16 | DType::I32, DType::I16) | (DType::I16, DType::I8) | (DType::I8, DType::I16) => {
+                rescale(node, len)
+            }
+            (DType::U8, DType::I8) | (DType::I8, DType::U8) => flip_sign_bits(node, len),
             (DType::I8, DType::I8) => quantized::rescale(node, Activation::None.range_f32()),
             (x, y) => Err(no_kernel(&[x, y])),
         }
     }
+}
+
+/// From uint8 to int8, or back: a pass sees to it that all else is int8.
+fn flip_sign_bits(node: &mut NodeLowering<'_, '_>, len: usize) -> Result<(), OpError> {
+    let (x, y) = (node.input(0)?, node.output(0));
+    let unsigned = if x.ty.dtype == DType::U8 { 128 } else { -128 };
+    let (from, to) = (quantized::tensor_wide(x)?, quantized::tensor_wide(y)?);
+    if (from.scale, from.zero_point - unsigned) != (to.scale, to.zero_point) {
+        return Err(no_kernel(&[x.ty.dtype, y.ty.dtype]));
+    }
+    let operands = vec![node.read(0)?.as_bytes(), node.write(0).as_bytes()];
+    let description = format!("{len} elements, {} to {}", x.ty.dtype.name(), y.ty.dtype.name());
+    node.step(Kernel::FlipSignBitI8(FlipSignBitI8 { len }), operands, 0, description);
+    Ok(())
+}
+
+/// Between integers of which one type is wider than int8.
+fn rescale(node: &mut NodeLowering<'_, '_>, len: usize) -> Result<(), OpError> {
+    let (x, y) = (node.input(0)?, node.output(0));
+    let (from, to) = (quantized::tensor_wide(x)?, quantized::tensor_wide(y)?);
+    let factor = quantized::multiplier(f64::from(from.scale) / f64::from(to.scale))?;
+    let most = match x.ty.dtype {
+        DType::I8 => 255,
+        DType::I16 => 65_535,
+        _ => i32::MAX as u64,
+    };
+    quantized::check_sum(1, most, factor.shift)?;
+    let (min, max) = if y.ty.dtype == DType::I8 { (-128, 127) } else { (-32_768, 32_767) };
+    let params = Rescale {
+        len,
+        input_zero_point: from.zero_point,
+        multiplier: factor.multiplier,
+        shift: factor.shift,
+        output: OutputI8 { zero_point: to.zero_point, min, max, single_rounding: node.single_rounding() },
+    };
+    let kernel = match (x.ty.dtype, y.ty.dtype) {
+        (DType::I8, _) => Kernel::RescaleI8I16(params),
+        (DType::I16, DType::I8) => Kernel::RescaleI16I8(params),
+        (DType::I16, _) => Kernel::RescaleI16I16(params),
+        _ => Kernel::RescaleI32I16(params),
+    };
+    let description = format!("{len} elements, {} to {}", x.ty.dtype.name(), y.ty.dtype.name());
+    let operands = vec![node.read(0)?, node.write(0)];
+    node.step(kernel, operands, 0, description);
+    Ok(())
 }

@@ -22,6 +22,11 @@ pub(super) fn tensor_wide(tensor: &Tensor) -> Result<Quantization, OpError> {
         .ok_or_else(|| format!("`{}` has a scale for each channel, one is needed", tensor.name).into())
 }
 
+/// Whether the integers of a tensor are a file's uint8.
+pub(super) fn legacy(tensor: &Tensor) -> bool {
+    tensor.ty.quantization.as_ref().is_some_and(|quantization| quantization.legacy())
+}
+
 /// Scales of weights: one, or one for each of `channels` along `axis`.
 ///
 /// # Errors

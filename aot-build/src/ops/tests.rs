@@ -122,9 +122,14 @@ fn refusals_of_layers_with_weights() {
     let weights = || i8_type([2, 1, 1, 2], 0.02, 0);
     for (operands, y, expect) in [
         (
-            vec![f32_type([1, 4, 4, 2]), weights()],
+            vec![f32_type([1, 4, 4, 2]), per_axis([2, 1, 1, 2], 0, 0)],
             f32_type([1, 4, 4, 2]),
-            "dynamic-range quantization is not supported",
+            "weights `c1` have a scale for each channel, which is not supported with f32 activations",
+        ),
+        (
+            vec![f32_type([2, 4, 4, 2]), weights()],
+            f32_type([2, 4, 4, 2]),
+            "is a batch of 2, and weights are i8",
         ),
         (vec![x(), f32_type([2, 1, 1, 2])], y(), "no kernel for the types i8, f32, i8"),
         (vec![x(), i8_type([2, 1, 1, 2], 0.02, 1)], y(), "weights `c1` have a zero point other than 0"),
@@ -180,9 +185,9 @@ fn refusals_of_other_operators() {
         (Softmax::default().into(), coarse([1, 2, 2, 1]), fixed),
         (Logistic {}.into(), coarse([1, 2, 2, 1]), fixed),
         (
-            Quantize { dtype: DType::I16 }.into(),
-            TensorType { dtype: DType::I16, ..coarse([1, 2, 2, 1]) },
-            "no kernel for the types i8, i16",
+            Quantize { dtype: DType::I64 }.into(),
+            TensorType { dtype: DType::I64, ..coarse([1, 2, 2, 1]) },
+            "no kernel for the types i8, i64",
         ),
         (Relu::default().into(), i8_type([1, 2, 2, 1], 1e-9, 0), "a sum can reach 255, which overflows"),
     ] {

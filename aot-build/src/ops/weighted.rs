@@ -2,8 +2,8 @@
 //!
 //! Operands of such a layer: 0 `x`, 1 weights, 2 bias (optional).
 
-use aot_rt::DType;
-use aot_rt::kernels::packed_filters;
+use aot_rt::kernels::{Kernel, LargestF32, QuantizeDynamicI8, packed_filters};
+use aot_rt::{DType, f16};
 
 use super::{no_kernel, quantized};
 use crate::error::OpError;
@@ -13,7 +13,13 @@ use crate::program::{NodeLowering, Operand};
 /// What a layer computes in.
 pub(super) enum Arithmetic {
     F32,
+    /// Single precision with weights in half precision.
+    F16,
     I8,
+    /// Int16 activations with int8 weights, summed in 64 bits.
+    I16,
+    /// Int8 with activations that are quantized when they are there: dynamic range.
+    Dynamic,
 }
 
 impl Arithmetic {
@@ -25,15 +31,10 @@ impl Arithmetic {
     pub(super) fn of(x: &Tensor, weights: &Tensor, y: &Tensor) -> Result<Self, OpError> {
         match (x.ty.dtype, weights.ty.dtype, y.ty.dtype) {
             (DType::F32, DType::F32, DType::F32) => Ok(Self::F32),
+            (DType::F32, DType::F16, DType::F32) => Ok(Self::F16),
             (DType::I8, DType::I8, DType::I8) => Ok(Self::I8),
-            (DType::F32, DType::I8, DType::F32) => {
-                let message = format!(
-                    "`{}` is f32 and weights `{}` are i8: dynamic-range quantization is not supported",
-                    x.name, weights.name
-                );
-                Err(OpError::from(message)
-                    .help("convert the model with full-integer quantization, or without quantization"))
-            }
+            (DType::I16, DType::I8, DType::I16) => Ok(Self::I16),
+            (DType::F32, DType::I8, DType::F32) => Ok(Self::Dynamic),
             (x, w, y) => Err(no_kernel(&[x, w, y])),
         }
     }
@@ -69,16 +70,50 @@ pub(super) fn packed_operands_f32(
     };
     let filter = weights.ty.shape.elements() / channels;
     let group = channels / groups;
-    let elements = data.bytes().as_chunks::<{ size_of::<f32>() }>().0;
-    // Whole elements, not bytes: cargo builds procedural macros without optimisation.
-    let packed: Vec<_> = elements
-        .chunks(group * filter)
-        .flat_map(|filters| packed_filters(group, filter).map(|i| filters[i]))
-        .collect();
-    let packed = node.constant(DType::F32, packed.as_flattened());
+    let packed = match weights.ty.dtype {
+        DType::F16 => pack::<{ size_of::<f16>() }>(data.bytes(), group, filter),
+        _ => pack::<{ size_of::<f32>() }>(data.bytes(), group, filter),
+    };
+    let packed = node.constant(weights.ty.dtype, &packed);
     let bias = bias(node, DType::F32, channels)?;
     // The weights as they are in the file are not read, and so not stored.
     Ok(vec![node.read(0)?, node.write(0), packed, bias])
+}
+
+/// The filters of each group in the kernels' order.
+fn pack<const SIZE: usize>(bytes: &[u8], group: usize, filter: usize) -> Vec<u8> {
+    // Whole elements, not bytes: cargo builds procedural macros without optimisation.
+    let elements = bytes.as_chunks::<SIZE>().0;
+    let packed =
+        elements.chunks(group * filter).flat_map(|filters| packed_filters(group, filter).map(|i| filters[i]));
+    packed.collect::<Vec<_>>().into_flattened()
+}
+
+/// The operands of a kernel that quantizes `x` when it is there, in `rows`: `x`, `y`,
+/// weights, bias, scales, the rows' largest magnitudes. Appends the steps that make them.
+///
+/// # Errors
+///
+/// When bias or scales do not fit, or a sum can overflow.
+pub(super) fn dynamic_operands(
+    node: &mut NodeLowering<'_, '_>,
+    rows: usize,
+) -> Result<Vec<Operand>, OpError> {
+    let (x, weights) = (node.input(0)?, node.input(1)?);
+    let channels = weights.ty.shape[0];
+    let elements = x.ty.shape.elements();
+    quantized::check_sum((weights.ty.shape.elements() / channels) as u64, 127 * 128, 0)?;
+    let scales: Vec<u8> =
+        quantized::weight_scales(weights, 0)?.iter().flat_map(|scale| scale.to_le_bytes()).collect();
+    let (bias, scales) = (bias(node, DType::F32, channels)?, node.constant(DType::F32, &scales));
+    let largest = node.scratch("largest magnitudes", DType::F32, rows);
+    let quantized = node.scratch("quantized operand", DType::I8, elements);
+    let (x, len) = (node.read(0)?, elements / rows);
+    let kernel = Kernel::LargestF32(LargestF32 { rows, len });
+    node.step(kernel, vec![x, largest], 0, format!("largest magnitudes, {rows} × {len} elements"));
+    let kernel = Kernel::QuantizeDynamicI8(QuantizeDynamicI8 { rows, len });
+    node.step(kernel, vec![x, quantized, largest], 0, format!("{elements} elements to i8"));
+    Ok(vec![quantized, node.write(0), node.read(1)?, bias, scales, largest])
 }
 
 /// The operands of an int8 kernel: `x`, `y`, weights, bias, multipliers, shifts.
@@ -109,17 +144,69 @@ pub(super) fn operands_i8(
     Ok(vec![node.read(0)?, node.write(0), node.read(1)?, bias, multipliers, shifts])
 }
 
-/// The factors of the accumulators, all in double precision.
+/// The operands of an int16 kernel: `x`, `y`, weights, bias, multipliers, shifts.
+///
+/// # Errors
+///
+/// When the bias does not fit, a zero point is not 0, or a factor is too large.
+pub(super) fn operands_i16(
+    node: &mut NodeLowering<'_, '_>,
+    axis: usize,
+    factors: &[f64],
+) -> Result<Vec<Operand>, OpError> {
+    for tensor in [node.input(0)?, node.output(0)] {
+        if quantized::tensor_wide(tensor)?.zero_point != 0 {
+            return Err(format!("`{}` is i16 with a zero point other than 0", tensor.name).into());
+        }
+    }
+    let channels = node.input(1)?.ty.shape[axis];
+    let bias = bias(node, DType::I64, channels)?;
+    check_bias_scale(node, axis)?;
+    let (mut multipliers, mut shifts) = (Vec::new(), Vec::new());
+    for &factor in factors {
+        let (multiplier, shift) = factor_i16(factor)?;
+        multipliers.extend(multiplier.to_le_bytes());
+        shifts.push(shift);
+    }
+    let multipliers = node.constant(DType::I16, &multipliers);
+    let shifts = node.constant(DType::I8, &shifts);
+    Ok(vec![node.read(0)?, node.write(0), node.read(1)?, bias, multipliers, shifts])
+}
+
+/// The 15 bits of a factor, and how far a product with them is shifted right.
+///
+/// # Errors
+///
+/// When the factor is 128 or more: sums of 47 bits fit then, which no layer exceeds.
+fn factor_i16(factor: f64) -> Result<(i16, u8), OpError> {
+    let multiplier = quantized::multiplier(factor)?;
+    let shift = u8::try_from(15 - multiplier.shift).ok().filter(|shift| *shift > 7);
+    let shift = shift.ok_or_else(|| format!("the scales' ratio {factor} is too large"))?;
+    // As the reference does: the highest would be rounded up to 16 bits.
+    let rounded = (i64::from(multiplier.multiplier) + (1 << 15)) >> 16;
+    Ok((i16::try_from(rounded).unwrap_or(i16::MAX), shift))
+}
+
+/// The factors of the accumulators, and the zero point of the weights.
+///
+/// All in double precision, but uint8 models round the product of the scales of `x` and
+/// weights to single precision first. Only theirs may have a zero point.
 ///
 /// # Errors
 ///
 /// When a tensor has no scale, or the weights' are not one for each channel of `axis`
 /// with zero point 0.
-pub(super) fn factors(node: &NodeLowering<'_, '_>, axis: usize) -> Result<Vec<f64>, OpError> {
+pub(super) fn factors(node: &NodeLowering<'_, '_>, axis: usize) -> Result<(Vec<f64>, i32), OpError> {
     let input = quantized::tensor_wide(node.input(0)?)?;
     let output = quantized::tensor_wide(node.output(0))?;
+    let weights = node.input(1)?;
+    if quantized::legacy(weights) {
+        let weights = quantized::tensor_wide(weights)?;
+        let product = f64::from(input.scale * weights.scale);
+        return Ok((vec![product / f64::from(output.scale)], weights.zero_point));
+    }
     let factor = |w: &f32| f64::from(input.scale) * f64::from(*w) / f64::from(output.scale);
-    Ok(quantized::weight_scales(node.input(1)?, axis)?.iter().map(factor).collect())
+    Ok((quantized::weight_scales(weights, axis)?.iter().map(factor).collect(), 0))
 }
 
 /// The bias as an operand: empty where it is left out.

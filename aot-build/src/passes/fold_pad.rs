@@ -23,7 +23,7 @@ pub(super) fn fold_pad(graph: &mut Graph) -> bool {
     let mut changed = false;
     for i in 0..graph.nodes.len() {
         let Some((x, cells, t)) = zeros_around_image(graph, &graph.nodes[i]) else { continue };
-        if readers[t.0].is_empty() || graph.outputs.contains(&t) {
+        if readers[t.0].is_empty() || graph.results().any(|result| result == t) {
             continue;
         }
         let padded = readers[t.0].iter().map(|&reader| padded(graph, &graph.nodes[reader], x, cells));

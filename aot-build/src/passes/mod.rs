@@ -2,27 +2,42 @@
 //!
 //! Names, types and quantization of inputs and outputs stay as they are.
 
+mod dead_channels;
 mod equal_scales;
 mod fold_constants;
 mod fold_pad;
 mod fuse_activation;
+mod half_weights;
 mod merge_reshape;
 mod remove_dead;
+mod signed;
+
+pub use dead_channels::DeadChannels;
 
 use crate::Config;
 use crate::graph::Graph;
 
-/// Runs all passes, again and again until none finds anything to do.
-pub fn run(graph: &mut Graph, config: &Config) {
+/// Runs all passes, again and again until none finds anything to do; gives the channels
+/// that were removed.
+pub fn run(graph: &mut Graph, config: &Config) -> DeadChannels {
     let mut budget = fold_constants::Budget::default();
+    signed::signed(graph);
     equal_scales::equal_scales(graph);
+    half_weights::half_weights(graph);
+    simplify(graph, config, &mut budget);
+    let dead = dead_channels::dead_channels(graph, config);
+    simplify(graph, config, &mut budget);
+    dead
+}
+
+fn simplify(graph: &mut Graph, config: &Config, budget: &mut fold_constants::Budget) {
     // Every change takes a node, a tensor or an operand's detour away: there is an end.
     loop {
         let changed = [
             merge_reshape::merge_reshape(graph),
             fold_pad::fold_pad(graph),
             fuse_activation::fuse_activation(graph),
-            fold_constants::fold_constants(graph, config, &mut budget),
+            fold_constants::fold_constants(graph, config, budget),
             remove_dead::remove_dead(graph),
         ];
         if changed == [false; 5] {

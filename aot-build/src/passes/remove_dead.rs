@@ -10,11 +10,13 @@
 
 use crate::graph::{Graph, TensorId};
 
-/// Removes them; gives whether there were any. Inputs of the graph stay, read or not.
+/// Removes them; gives whether there were any. Inputs and states of the graph stay, read
+/// or not.
 pub(super) fn remove_dead(graph: &mut Graph) -> bool {
     let (nodes, tensors) = (graph.nodes.len(), graph.tensors.len());
     let mut read = vec![false; tensors];
-    for id in graph.inputs.iter().chain(&graph.outputs) {
+    let states = graph.states.iter().flat_map(|state| [state.before, state.after, state.initial]);
+    for id in graph.inputs.iter().chain(&graph.outputs).copied().chain(states) {
         read[id.0] = true;
     }
     // From the end, so that what only dead nodes read is dead, too.
@@ -47,6 +49,9 @@ fn keep_tensors(graph: &mut Graph, keep: &[bool]) {
     graph.tensors.retain(|_| kept.next().is_some_and(|keep| *keep));
     let renumber = |id: &mut TensorId| *id = new_ids[id.0];
     graph.inputs.iter_mut().chain(&mut graph.outputs).for_each(renumber);
+    for state in &mut graph.states {
+        [&mut state.before, &mut state.after, &mut state.initial].into_iter().for_each(renumber);
+    }
     for node in &mut graph.nodes {
         node.inputs.iter_mut().flatten().chain(&mut node.outputs).for_each(renumber);
     }

@@ -4,6 +4,27 @@
 //! returns a [`Plan`] made by one of several [`Planner`]s, checked by
 //! [`verify`], which shares nothing with them, together with a lower bound and
 //! whether the plan is proved to be the smallest.
+//!
+//! Several models that never run at once are one problem: each has steps of its own, so they
+//! share all bytes but those of state, which is alive at every step.
+//!
+//! ```
+//! use aot_build::plan::{Buffer, Limits, Planner, Problem, plan};
+//!
+//! let mut problem = Problem::new();
+//! // The first model runs in steps 0 to 2, the second in steps 3 to 5.
+//! let models = [(0, [100, 60]), (3, [120, 30])];
+//! for (first, sizes) in models {
+//!     for (step, size) in (first..).zip(sizes) {
+//!         problem.add(Buffer::new(size, step..step + 2));
+//!     }
+//! }
+//! let state = problem.add(Buffer::new(8, 0..6).aligned(4).fixed(0));
+//! let plan = plan(&problem, Planner::Optimal, &Limits::default())?;
+//! assert_eq!(plan.offset(state), 0);
+//! assert_eq!((plan.size(), plan.proved()), (8 + 160, true));
+//! # Ok::<(), aot_build::plan::PlanError>(())
+//! ```
 
 mod bounds;
 mod greedy;
@@ -136,6 +157,7 @@ pub fn plan(problem: &Problem, planner: Planner, limits: &Limits) -> Result<Plan
     let plan = Plan {
         places: problem.ids().map(|id| place_of(&model, &packing.layout, id)).collect(),
         pools: packing.pools,
+        cheapest: packing.is_cheapest,
         planner,
         nodes: packing.nodes,
     };
@@ -151,7 +173,7 @@ fn judged(model: &Model<'_>, layout: Layout) -> Packing {
         let bound = bounds::lower_bound(model, &chosen, &bounds::sections(model, &chosen));
         PoolPlan::new(size, bound)
     });
-    Packing { pools: pools.collect(), layout, nodes: 0 }
+    Packing { pools: pools.collect(), is_cheapest: model.is_cheapest(&layout), layout, nodes: 0 }
 }
 
 fn place_of(model: &Model<'_>, layout: &Layout, id: BufferId) -> Place {

@@ -7,6 +7,7 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use super::PlanError;
 use super::bounds::shared_at_most;
@@ -201,18 +202,46 @@ impl<'a> Model<'a> {
     fn find_neighbours(&self) -> Option<Neighbours> {
         let mut neighbours: Neighbours = vec![Vec::new(); self.items.len()];
         let mut pairs = 0;
-        for first in 0..self.items.len() {
-            for second in first + 1..self.items.len() {
-                let Some(gap) = self.gap(first, second) else { continue };
+        let mut add = |first: usize, second: usize| {
+            if let Some(gap) = self.gap(first, second) {
                 pairs += 1;
-                if pairs > MOST_NEIGHBOURS {
-                    return None;
-                }
                 neighbours[first].push((second, gap));
                 neighbours[second].push((first, gap.flipped()));
             }
+            pairs <= MOST_NEIGHBOURS
+        };
+        let lives: Vec<_> = (0..self.items.len()).map(|item| self.life(item)).collect();
+        let meet = |a: usize, b: usize| lives[a].start.max(lives[b].start) < lives[a].end.min(lives[b].end);
+        // In the order of their starts, each with those that have not ended.
+        let mut order: Vec<usize> = (0..lives.len()).filter(|&item| !lives[item].is_empty()).collect();
+        order.sort_by_key(|&item| lives[item].start);
+        let mut alive: Vec<usize> = Vec::new();
+        for item in order {
+            alive.retain(|&other| lives[other].end > lives[item].start);
+            if !alive.iter().all(|&other| add(other, item)) {
+                return None;
+            }
+            alive.push(item);
+        }
+        // And those that keep apart by declaration, whenever they live.
+        let declared = self.problem.gaps().map(|(a, b, _)| (self.home(a).0, self.home(b).0));
+        let declared: BTreeSet<_> = declared.map(|(a, b)| (a.min(b), a.max(b))).collect();
+        let apart = declared.into_iter().filter(|&(a, b)| a != b && !meet(a, b));
+        if !apart.into_iter().all(|(a, b)| add(a, b)) {
+            return None;
+        }
+        for list in &mut neighbours {
+            list.sort_unstable_by_key(|(item, _)| *item);
         }
         Some(neighbours)
+    }
+
+    /// The steps from the first to the last at which a buffer of the item is alive.
+    fn life(&self, item: usize) -> Range<usize> {
+        let lives =
+            self.items[item].members.iter().map(|member| &self.problem.buffers()[member.buffer.index()].live);
+        let lives = lives.filter(|live| !live.is_empty());
+        lives.fold(usize::MAX..0, |life, live| life.start.min(live.start)..life.end.max(live.end))
     }
 
     /// Items alive together with one: all that start before it ends, without
@@ -243,6 +272,13 @@ impl<'a> Model<'a> {
     pub(super) fn cost(&self, layout: &Layout) -> u128 {
         let places = layout.places.iter().enumerate();
         places.map(|(item, &(pool, _))| self.cost_in(item, pool)).sum()
+    }
+
+    /// Whether every item lies where its traffic costs least.
+    pub(super) fn is_cheapest(&self, layout: &Layout) -> bool {
+        let least = |item: usize| self.items[item].pools.first().map_or(0, |&pool| self.cost_in(item, pool));
+        let mut places = layout.places.iter().enumerate();
+        places.all(|(item, &(pool, _))| self.cost_in(item, pool) == least(item))
     }
 
     /// How much more an item costs in its dearest pool than in its cheapest.

@@ -12,40 +12,45 @@ use super::{Limits, PlanError, PoolId, PoolPlan};
 pub(super) struct Packing {
     pub(super) layout: Layout,
     pub(super) pools: Vec<PoolPlan>,
+    /// No layout within the limits costs less traffic.
+    pub(super) is_cheapest: bool,
     pub(super) nodes: u64,
 }
 
 /// Plans all pools. A limit of the only pool tells what to look for first.
 pub(super) fn pack(model: &Model<'_>, limit: Option<usize>, limits: &Limits) -> Result<Packing, PlanError> {
     let mut nodes = limits.nodes;
-    let mut layout = placed(model, &mut nodes)?;
+    let (mut layout, is_cheapest) = placed(model, &mut nodes)?;
     let mut pools = Vec::new();
     for index in 0..model.limits.len() {
         let goals = Goals { limit, enough: limits.enough };
         pools.push(improve(model, &mut layout, PoolId(index), goals, &mut nodes));
     }
-    Ok(Packing { layout, pools, nodes: limits.nodes - nodes })
+    Ok(Packing { layout, pools, is_cheapest, nodes: limits.nodes - nodes })
 }
 
 /// Nodes for the choice of pools, at most: one looks at whole pools.
 const ASSIGNING: u64 = 50_000;
 
-/// A layout that keeps the limits of all pools, and of those one whose traffic costs little.
-fn placed(model: &Model<'_>, nodes: &mut u64) -> Result<Layout, PlanError> {
+/// A layout that keeps the limits of all pools, and of those one whose traffic costs little;
+/// whether it is certain that none costs less.
+fn placed(model: &Model<'_>, nodes: &mut u64) -> Result<(Layout, bool), PlanError> {
     let layout = greedy::best(model).map(|(_, layout)| layout);
-    if layout.is_ok() && !model.has_costs() {
-        return layout;
+    if let Ok(layout) = &layout
+        && model.is_cheapest(layout)
+    {
+        return Ok((layout.clone(), true));
     }
     let mut left = ASSIGNING.min(*nodes / 2);
     let share = left;
     let assigned = assign(model, layout.as_ref().ok(), &mut left);
     *nodes -= share - left;
     match (assigned.layout, layout) {
-        (Some(better), _) => Ok(better),
+        (Some(better), _) => Ok((better, assigned.is_certain)),
         (None, Err(PlanError::NoRoom { buffer, .. })) => {
             Err(PlanError::NoRoom { buffer, impossible: assigned.is_certain })
         }
-        (None, layout) => layout,
+        (None, layout) => layout.map(|layout| (layout, assigned.is_certain)),
     }
 }
 
@@ -109,7 +114,7 @@ struct Descent<'a> {
 }
 
 /// Nodes of a first look at the lower bound, and of one at any other capacity.
-const FIRST_LOOKS: (u64, u64) = (100_000, 20_000);
+const FIRST_LOOKS: (u64, u64) = (100_000, 5_000);
 
 impl Descent<'_> {
     /// Tries what is enough, and no more if that is found. Else tries the lower bound, then

@@ -38,6 +38,8 @@ pub struct Plan {
     pub places: Vec<Place>,
     /// The pools, by [`PoolId::index`].
     pub pools: Vec<PoolPlan>,
+    /// No plan within the limits costs less traffic than this choice of pools.
+    pub cheapest: bool,
     /// The method that made it.
     pub planner: Planner,
     /// States that the search visited.

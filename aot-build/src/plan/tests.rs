@@ -116,6 +116,15 @@ fn fixed_offsets_stay() {
 }
 
 #[test]
+fn what_has_no_bytes_reaches_no_height() {
+    let mut problem = sizes(&[(3, 0..1), (0, 0..1)]);
+    problem.add(Buffer::new(2, 0..1).aligned(2));
+    problem.add(Buffer::new(0, 0..1).fixed(6));
+    let plan = planned(&problem, Planner::Optimal);
+    assert_eq!((plan.size(), plan.proved()), (5, true));
+}
+
+#[test]
 fn parts_of_a_buffer_move_with_it() {
     let mut problem = Problem::new();
     let joined = problem.add(Buffer::new(24, 4..6));

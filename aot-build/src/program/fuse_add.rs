@@ -11,22 +11,23 @@
 
 use aot_rt::kernels::{Conv2dAddF32, Conv2dAddI8, Kernel};
 
-use super::dependencies::Dependencies;
+use super::merger::Merger;
 use super::{BufferId, Operand, Program, Step, View};
 
 /// Fuses every such pair.
 pub(crate) fn fuse_add(program: &mut Program) {
-    let dependencies = Dependencies::of(program);
     let mut fused = vec![false; program.steps.len()];
-    for add in 0..program.steps.len() {
+    let mut merger = Merger::new(program);
+    for add in 0..fused.len() {
         for [t, s] in [[0, 2], [2, 0]] {
-            let Some(fusion) = fusion(program, &dependencies, add, [t, s]) else { continue };
+            let Some(fusion) = fusion(&merger, add, [t, s]) else { continue };
             fused[fusion.conv2d] = true;
-            program.steps[add] = fusion.step;
-            program.replace(fusion.y, fusion.s);
+            merger.program.steps[add] = fusion.step;
+            merger.replace(fusion.y, fusion.s);
             break;
         }
     }
+    merger.finish();
     let mut fused = fused.into_iter();
     program.steps.retain(|_| fused.next() != Some(true));
 }
@@ -41,27 +42,26 @@ struct Fusion {
 
 /// How the sum at `add` can be fused into the convolution that makes its operand `t`,
 /// with the other operand being `s`.
-fn fusion(program: &Program, dependencies: &Dependencies, add: usize, [t, s]: [usize; 2]) -> Option<Fusion> {
-    let sum = &program.steps[add];
+fn fusion(merger: &Merger<'_>, add: usize, [t, s]: [usize; 2]) -> Option<Fusion> {
+    let sum = &merger.program.steps[add];
     let (Kernel::AddF32(_) | Kernel::AddI8(_)) = sum.kernel else { return None };
-    let [Operand::Buffer(t_view), Operand::Buffer(y), Operand::Buffer(s_view)] =
-        [sum.operands[t], sum.operands[1], sum.operands[s]]
-    else {
-        return None;
-    };
+    let [Some(t_view), Some(y), Some(s_view)] = [t, 1, s].map(|i| merger.view(add, i)) else { return None };
     // Equal shapes, so that `t` is not repeated.
-    if t_view.len != y.len || !program.can_replace(dependencies, add, s_view, y) {
+    if t_view.len != y.len || !merger.can_replace(add, s_view, y) {
         return None;
     }
-    let conv2d = program.only_maker(t_view, add)?;
-    let step = &program.steps[conv2d];
+    let conv2d = merger.only_maker(t_view, add)?;
+    let step = &merger.program.steps[conv2d];
     // Its window must not move over what it writes.
-    if step.buffers().any(|(view, _)| view.buffer == s_view.buffer) {
+    if merger.uses(step, s_view.buffer) > 0 {
         return None;
     }
     let kernel = match (step.kernel, sum.kernel) {
         (Kernel::Conv2dF32(conv2d), Kernel::AddF32(sum)) => {
             Kernel::Conv2dAddF32(Conv2dAddF32 { conv2d, range: sum.range })
+        }
+        (Kernel::Conv2dF16(conv2d), Kernel::AddF32(sum)) => {
+            Kernel::Conv2dAddF16(Conv2dAddF32 { conv2d, range: sum.range })
         }
         (Kernel::Conv2dI8(conv2d), Kernel::AddI8(add)) => {
             let sum = if t == 0 { add.sum } else { add.sum.swapped() };
@@ -80,18 +80,6 @@ fn fusion(program: &Program, dependencies: &Dependencies, add: usize, [t, s]: [u
         macs: step.macs,
     };
     Some(Fusion { conv2d, step, s: s_view, y: y.buffer })
-}
-
-impl Program {
-    /// The step that writes the whole buffer of `view`, which nothing but `reader` reads.
-    fn only_maker(&self, view: View, reader: usize) -> Option<usize> {
-        let mut users = self.users(view.buffer);
-        let (maker, next) = (users.next()?, users.next()?);
-        let is_port = |port: &super::Port| port.view.buffer == view.buffer;
-        let writes = matches!(self.steps[maker].operands.get(1), Some(Operand::Buffer(y)) if *y == view);
-        let only = next == reader && users.next().is_none() && self.reads_once(reader, view.buffer);
-        (writes && only && !self.inputs.iter().chain(&self.outputs).any(is_port)).then_some(maker)
-    }
 }
 
 #[cfg(test)]

@@ -8,39 +8,34 @@
 //! the order of steps: all others that use it come before, because its own operands
 //! depend on them.
 
-use aot_rt::Access;
 use aot_rt::kernels::{Kernel, Kind};
 
-use super::dependencies::Dependencies;
-use super::{Alias, BufferId, Operand, Program, Storage, View};
+use super::Program;
+use super::merger::Merger;
 
 /// Merges the buffers of every such step.
 pub(crate) fn in_place(program: &mut Program) {
-    // Merging adds no dependency: what it asks for is there already.
-    let dependencies = Dependencies::of(program);
-    for step in 0..program.steps.len() {
-        if program.steps[step].kernel.kind() == Kind::Elementwise {
-            swap_operands(program, &dependencies, step);
-            let [Operand::Buffer(x), Operand::Buffer(y)] = program.steps[step].operands[..2] else {
-                continue;
-            };
-            if program.can_replace(&dependencies, step, x, y) {
-                program.replace(y.buffer, x);
+    let mut merger = Merger::new(program);
+    for step in 0..merger.program.steps.len() {
+        if merger.program.steps[step].kernel.kind() == Kind::Elementwise {
+            swap_operands(&mut merger, step);
+            if let (Some(x), Some(y)) = (merger.view(step, 0), merger.view(step, 1))
+                && merger.can_replace(step, x, y)
+            {
+                merger.replace(y.buffer, x);
             }
         }
     }
+    merger.finish();
 }
 
 /// Exchanges the operands of a sum, a product, … where only the second can be written over.
-fn swap_operands(program: &mut Program, dependencies: &Dependencies, step: usize) {
-    let [Operand::Buffer(x), Operand::Buffer(y), Operand::Buffer(b)] = program.steps[step].operands[..]
-    else {
-        return;
-    };
-    if program.can_replace(dependencies, step, x, y) || !program.can_replace(dependencies, step, b, y) {
+fn swap_operands(merger: &mut Merger<'_>, step: usize) {
+    let [Some(x), Some(y), Some(b)] = [0, 1, 2].map(|i| merger.view(step, i)) else { return };
+    if merger.can_replace(step, x, y) || !merger.can_replace(step, b, y) {
         return;
     }
-    let step = &mut program.steps[step];
+    let step = &mut merger.program.steps[step];
     match &mut step.kernel {
         Kernel::AddF32(params)
         | Kernel::MaximumF32(params)
@@ -54,68 +49,13 @@ fn swap_operands(program: &mut Program, dependencies: &Dependencies, step: usize
         | Kernel::MinimumI8(params)
         | Kernel::MulI32(params) => params.broadcast = params.broadcast.swapped(),
         Kernel::MulI8(params) => *params = params.swapped(),
-        Kernel::AddI8(params) | Kernel::SquaredDifferenceI8(params) => {
+        Kernel::AddI8(params) | Kernel::AddI16(params) | Kernel::SquaredDifferenceI8(params) => {
             params.broadcast = params.broadcast.swapped();
             params.sum = params.sum.swapped();
         }
         _ => return,
     }
     step.operands.swap(0, 2);
-}
-
-impl Program {
-    /// Whether `y`, which `step` writes, may lie where `x` does, which it reads: both
-    /// are whole buffers of one size, and nothing uses them otherwise.
-    pub(super) fn can_replace(&self, dependencies: &Dependencies, step: usize, x: View, y: View) -> bool {
-        let is_whole = |view: View| view.offset == 0 && view.bytes() == self.buffer(view.buffer).bytes;
-        let [x_storage, y_storage] = [x, y].map(|view| self.buffer(view.buffer).storage);
-        let storage_fits =
-            matches!((x_storage, y_storage), (Storage::Workspace, Storage::Workspace | Storage::Output(_)));
-        x.buffer != y.buffer
-            && (x.dtype, x.len) == (y.dtype, y.len)
-            && is_whole(x)
-            && is_whole(y)
-            && storage_fits
-            && !self.outputs.iter().any(|port| port.view.buffer == x.buffer)
-            && !(y_storage != Storage::Workspace
-                && (self.inputs.iter().any(|port| port.view.buffer == x.buffer)
-                    || self.works_within(x.buffer)))
-            && self.writes_first(step, y.buffer)
-            && self.reads_once(step, x.buffer)
-            && dependencies.are_before(step, self.users(x.buffer))
-    }
-
-    /// Puts the tensor of the buffer `from` where `to` is.
-    pub(super) fn replace(&mut self, from: BufferId, to: View) {
-        let (storage, name) = (self.buffer(from).storage, self.buffer(from).name.clone());
-        if storage != Storage::Workspace {
-            self.buffers[to.buffer.0].storage = storage;
-        }
-        for view in self.views_mut().filter(|view| view.buffer == from) {
-            view.buffer = to.buffer;
-        }
-        self.aliases.push(Alias { name, view: to });
-    }
-
-    /// Whether a step reads one part of the buffer and writes another, which it cannot
-    /// where the buffer is the caller's array.
-    fn works_within(&self, buffer: BufferId) -> bool {
-        self.steps.iter().any(|step| {
-            let parts = || step.buffers().filter(|(view, _)| view.buffer == buffer);
-            let mut written = parts().filter(|(_, access)| *access == Access::Write);
-            written.any(|(y, _)| parts().any(|(x, _)| x != y))
-        })
-    }
-
-    /// Whether no step before `step` uses the buffer.
-    fn writes_first(&self, step: usize, buffer: BufferId) -> bool {
-        self.users(buffer).next() == Some(step) && !self.inputs.iter().any(|port| port.view.buffer == buffer)
-    }
-
-    /// Whether a step has one operand in the buffer.
-    pub(super) fn reads_once(&self, step: usize, buffer: BufferId) -> bool {
-        self.steps[step].buffers().filter(|(view, _)| view.buffer == buffer).count() == 1
-    }
 }
 
 #[cfg(test)]
@@ -125,7 +65,7 @@ mod tests {
     use crate::graph::sketch::{Sketch, f32_type, i8_type};
     use crate::graph::{Graph, TensorId};
     use crate::ops::{Add, Relu, Softmax};
-    use crate::program::lower;
+    use crate::program::{Storage, lower};
 
     /// Lowers, merges, and gives the program and the buffers of each step.
     fn merged(graph: &Graph) -> (Program, Vec<Vec<String>>) {

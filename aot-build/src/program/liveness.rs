@@ -15,7 +15,7 @@ impl Program {
     /// The lifetime of every buffer.
     ///
     /// Operands of one step, or of one run, are alive together. Inputs are alive from the start,
-    /// outputs until after the end.
+    /// outputs until after the end, states from the start until after the end.
     #[must_use]
     pub fn lifetimes(&self) -> Vec<Lifetime> {
         let mut lifetimes: Vec<Option<Lifetime>> = vec![None; self.buffers.len()];
@@ -37,6 +37,10 @@ impl Program {
         }
         for port in &self.outputs {
             touch(port.view.buffer, self.steps.len());
+        }
+        for state in &self.states {
+            touch(state.view.buffer, 0);
+            touch(state.view.buffer, self.steps.len());
         }
         lifetimes.into_iter().map(|lifetime| lifetime.unwrap_or(Lifetime { start: 0, end: 0 })).collect()
     }

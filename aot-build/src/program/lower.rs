@@ -4,11 +4,11 @@ use aot_rt::DType;
 use aot_rt::kernels::{CopyI8, Kernel};
 
 use super::parts::{Part, parts};
-use super::{Alias, Buffer, BufferId, Operand, Port, Program, Step, Storage, View};
+use super::{Alias, Buffer, BufferId, Initial, Operand, Port, Program, Step, Storage, View};
 use crate::config::{Config, InputPlacement, Placement, Rounding};
 use crate::error::{Location, OpError, Problem};
 use crate::graph::{Graph, Node, Tensor, TensorId};
-use crate::ops;
+use crate::{ops, program};
 
 /// Lowers all nodes of `graph`.
 ///
@@ -34,7 +34,14 @@ pub fn lower(graph: &Graph, config: &Config) -> Result<Program, Vec<Problem>> {
         lowering.places[id.0] = Some(Operand::Buffer(view));
         lowering.port(id, view, |program| &mut program.inputs);
     }
-    let mut problems = Vec::new();
+    for state in &graph.states {
+        let view = lowering.buffer(graph.tensor(state.before), Storage::Workspace);
+        lowering.places[state.before.0] = Some(Operand::Buffer(view));
+        let initial = lowering.initial(state.initial);
+        let name = graph.tensor(state.before).name.clone();
+        lowering.program.states.push(program::State { name, view, initial });
+    }
+    let mut problems = half_ports(graph);
     for node in &graph.nodes {
         let mut context = NodeLowering { lowering: &mut lowering, node };
         if let Err(error) = node.op.lower(&mut context) {
@@ -52,7 +59,19 @@ pub fn lower(graph: &Graph, config: &Config) -> Result<Program, Vec<Problem>> {
         return Err(problems);
     }
     lowering.outputs();
+    lowering.states();
     Ok(lowering.program)
+}
+
+/// Half precision is for constants: kernels compute in single precision.
+fn half_ports(graph: &Graph) -> Vec<Problem> {
+    let ports = graph.inputs.iter().chain(&graph.outputs).map(|id| graph.tensor(*id));
+    let half = ports.filter(|tensor| tensor.ty.dtype == DType::F16);
+    let problem = |tensor: &Tensor| {
+        Problem::new("inputs and outputs in half precision are not supported")
+            .at(Location::Tensor(tensor.name.clone()))
+    };
+    half.map(problem).collect()
 }
 
 struct Lowering<'g> {
@@ -91,16 +110,50 @@ impl Lowering<'_> {
         }
     }
 
-    /// Copies every output that is an input, a constant, or not in the caller's buffer as
+    /// How a state starts: constants of one byte take no flash.
+    fn initial(&mut self, id: TensorId) -> Initial {
+        let tensor = self.graph.tensor(id);
+        let bytes = tensor.data.as_ref().map_or(&[][..], |data| data.bytes());
+        match bytes.first() {
+            Some(first) if bytes.iter().any(|byte| byte != first) => {
+                Initial::Constant(self.program.constants.intern(tensor.ty.dtype, bytes))
+            }
+            first => Initial::Fill(first.copied().unwrap_or(0)),
+        }
+    }
+
+    /// Copies what states become to where they are kept, once nothing reads them any more.
+    fn states(&mut self) {
+        let views: Vec<View> = self.program.states.iter().map(|state| state.view).collect();
+        let states = self.graph.states.iter().zip(views).filter(|(state, _)| state.before != state.after);
+        let states: Vec<_> = states.collect();
+        // One that another state becomes must not be written before it is read.
+        for (state, _) in &states {
+            if let Some(Operand::Buffer(view)) = self.places[state.after.0]
+                && self.program.is_state(view.buffer)
+            {
+                let copy = self.copy(state.after, Storage::Workspace);
+                self.places[state.after.0] = Some(Operand::Buffer(copy));
+            }
+        }
+        for (state, view) in states {
+            let x = self.read(state.after);
+            self.copy_step(self.graph.tensor(state.before), x, view);
+        }
+    }
+
+    /// Copies every output that is an input, a constant, a state, or not in the caller's buffer as
     /// it should. Outputs in the workspace may share memory: they are only read.
     fn outputs(&mut self) {
-        let inputs: Vec<BufferId> = self.program.inputs.iter().map(|port| port.view.buffer).collect();
+        let inputs = self.program.inputs.iter().map(|port| port.view.buffer);
+        let states = self.program.states.iter().map(|state| state.view.buffer);
+        let given: Vec<BufferId> = inputs.chain(states).collect();
         for (i, &id) in self.graph.outputs.iter().enumerate() {
             let storage = self.output_storage(i);
             let view = match self.places[id.0] {
                 Some(Operand::Buffer(view))
                     if self.program.buffer(view.buffer).storage == storage
-                        && !inputs.contains(&view.buffer) =>
+                        && !given.contains(&view.buffer) =>
                 {
                     view
                 }
@@ -114,6 +167,12 @@ impl Lowering<'_> {
         let tensor = self.graph.tensor(id);
         let x = self.read(id);
         let view = self.buffer(tensor, storage);
+        self.copy_step(tensor, x, view);
+        view
+    }
+
+    /// Appends a step that copies the elements of `tensor` from `x` to `view`.
+    fn copy_step(&mut self, tensor: &Tensor, x: Operand, view: View) {
         let bytes = tensor.ty.bytes();
         let operands = vec![x.as_bytes(), Operand::Buffer(view).as_bytes()];
         let kernel = Kernel::CopyI8(CopyI8 { len: bytes });
@@ -121,7 +180,6 @@ impl Lowering<'_> {
         let description = format!("{bytes} bytes");
         let node = tensor.name.clone();
         self.program.steps.push(Step { name, node, description, kernel, operands, macs: 0 });
-        view
     }
 
     fn read(&mut self, id: TensorId) -> Operand {
@@ -223,6 +281,15 @@ impl<'g> NodeLowering<'_, 'g> {
     /// Elements that the compiler made, little-endian.
     pub fn constant(&mut self, dtype: DType, bytes: &[u8]) -> Operand {
         Operand::Constant(self.lowering.program.constants.intern(dtype, bytes))
+    }
+
+    /// Memory for `len` elements that the node's steps hand on to each other.
+    pub fn scratch(&mut self, what: &str, dtype: DType, len: usize) -> Operand {
+        let program = &mut self.lowering.program;
+        let (bytes, alignment) = (len * dtype.size(), dtype.size());
+        let name = format!("{what} of {}", self.node.name);
+        program.buffers.push(Buffer { name, bytes, alignment, storage: Storage::Workspace });
+        Operand::Buffer(View { buffer: BufferId(program.buffers.len() - 1), offset: 0, dtype, len })
     }
 
     /// Appends a step.

@@ -10,6 +10,7 @@ mod fuse_add;
 mod in_place;
 mod liveness;
 mod lower;
+mod merger;
 mod overlap;
 mod parts;
 mod run;
@@ -21,7 +22,7 @@ pub(crate) use fuse_add::fuse_add;
 pub(crate) use in_place::in_place;
 pub use liveness::Lifetime;
 pub use lower::{NodeLowering, lower};
-pub(crate) use overlap::{gaps, overlap, overlapped, overlapped_load, shared};
+pub(crate) use overlap::{gaps, loads, overlap, overlapped, overlapped_load, shared};
 pub use run::{Layer, Pushed, Run, RunOverlap};
 
 use aot_rt::kernels::Kernel;
@@ -199,6 +200,26 @@ pub struct Alias {
     pub view: View,
 }
 
+/// A tensor that is kept from run to run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct State {
+    /// Name in the model file.
+    pub name: String,
+    /// Where its elements are.
+    pub view: View,
+    /// What they are before the first run.
+    pub initial: Initial,
+}
+
+/// The bytes that a state starts with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Initial {
+    /// All are this one.
+    Fill(u8),
+    /// Those of a constant.
+    Constant(ConstantView),
+}
+
 /// A lowered model.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
@@ -214,6 +235,8 @@ pub struct Program {
     pub inputs: Vec<Port>,
     /// Outputs, in the model file's order.
     pub outputs: Vec<Port>,
+    /// Tensors that are kept from run to run.
+    pub states: Vec<State>,
     /// Tensors that are views of others, for reports.
     pub aliases: Vec<Alias>,
     /// Steps that run together, row by row; in their order.
@@ -227,6 +250,17 @@ impl Program {
     #[must_use]
     pub fn buffer(&self, id: BufferId) -> &Buffer {
         &self.buffers[id.0]
+    }
+
+    /// Whether a buffer holds a state.
+    pub(crate) fn is_state(&self, id: BufferId) -> bool {
+        self.states.iter().any(|state| state.view.buffer == id)
+    }
+
+    /// Bytes that are kept from run to run.
+    #[must_use]
+    pub fn state_bytes(&self) -> usize {
+        self.states.iter().map(|state| state.view.bytes()).sum()
     }
 
     /// Whether a buffer is in the workspace, not the caller's.
@@ -261,6 +295,7 @@ impl Program {
             Operand::Constant(_) => None,
         });
         let ports = self.inputs.iter_mut().chain(&mut self.outputs).map(|port| &mut port.view);
+        let ports = ports.chain(self.states.iter_mut().map(|state| &mut state.view));
         operands.chain(ports).chain(self.aliases.iter_mut().map(|alias| &mut alias.view))
     }
 
@@ -269,10 +304,18 @@ impl Program {
         (0..self.buffers.len()).map(BufferId)
     }
 
-    /// The steps that use a buffer.
-    pub(crate) fn users(&self, buffer: BufferId) -> impl Iterator<Item = usize> {
-        let uses = move |step: &Step| step.buffers().any(|(view, _)| view.buffer == buffer);
-        self.steps.iter().enumerate().filter(move |(_, step)| uses(step)).map(|(i, _)| i)
+    /// For each buffer, the steps that use it, in order.
+    pub(crate) fn users(&self) -> Vec<Vec<usize>> {
+        let mut users: Vec<Vec<usize>> = vec![Vec::new(); self.buffers.len()];
+        for (i, step) in self.steps.iter().enumerate() {
+            for (view, _) in step.buffers() {
+                let users = &mut users[view.buffer.0];
+                if users.last() != Some(&i) {
+                    users.push(i);
+                }
+            }
+        }
+        users
     }
 
     /// Multiply-accumulates of one run.

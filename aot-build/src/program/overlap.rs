@@ -58,12 +58,7 @@ pub(crate) fn overlap(program: &Program, step: &Step) -> Option<schedule::Overla
 /// step saves.
 pub(crate) fn overlapped_load(program: &Program) -> usize {
     let lifetimes = program.lifetimes();
-    let mut load = vec![0_usize; program.steps.len() + 1];
-    for (buffer, lifetime) in program.buffers.iter().zip(&lifetimes) {
-        if buffer.storage == Storage::Workspace {
-            load[lifetime.start..lifetime.end].iter_mut().for_each(|load| *load += buffer.bytes);
-        }
-    }
+    let load = loads(program, &lifetimes);
     let mut savings = vec![0; load.len()];
     for (buffers, gap) in gaps(program, &lifetimes) {
         let [x, y] = buffers.map(|id| program.buffer(id).bytes);
@@ -74,6 +69,23 @@ pub(crate) fn overlapped_load(program: &Program) -> usize {
         }
     }
     load.iter().zip(savings).map(|(load, saving)| load - saving).max().unwrap_or(0)
+}
+
+/// Bytes of the workspace that are alive at each step, and after the last.
+pub(crate) fn loads(program: &Program, lifetimes: &[Lifetime]) -> Vec<usize> {
+    // Bytes that become alive, and bytes that no longer are.
+    let mut changes = vec![(0, 0); program.steps.len() + 2];
+    for (buffer, lifetime) in program.buffers.iter().zip(lifetimes) {
+        if buffer.storage == Storage::Workspace {
+            changes[lifetime.start].0 += buffer.bytes;
+            changes[lifetime.end].1 += buffer.bytes;
+        }
+    }
+    let alive = changes.iter().scan(0, |alive, (born, dead)| {
+        *alive = *alive + born - dead;
+        Some(*alive)
+    });
+    alive.take(program.steps.len() + 1).collect()
 }
 
 /// Bytes that an operand and a result share at most, when the result and the operand

@@ -84,7 +84,8 @@ impl Run {
 impl Program {
     /// The run that a step is in, and its layer there.
     pub(crate) fn layer(&self, step: usize) -> Option<(&Run, &Layer)> {
-        let run = self.runs.iter().find(|run| run.steps().contains(&step))?;
-        Some((run, &run.layers[step - run.first]))
+        let after = self.runs.partition_point(|run| run.first <= step);
+        let run = &self.runs[after.checked_sub(1)?];
+        Some((run, run.layers.get(step - run.first)?))
     }
 }

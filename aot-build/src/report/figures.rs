@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::Compiled;
-use crate::program::{Buffer, Program, Storage, overlapped_load};
+use crate::program::{Buffer, Program, Storage, loads, overlapped_load};
 
 /// Bytes of RAM that a model needs with one technique, and all listed before it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -59,17 +59,5 @@ fn in_workspace(program: &Program) -> impl Iterator<Item = (usize, &Buffer)> {
 
 /// Most bytes of the workspace that are alive at once.
 fn load(program: &Program) -> usize {
-    let lifetimes = program.lifetimes();
-    // Bytes that become alive with each step, the time after the last one included,
-    // and bytes that are no more alive.
-    let mut changes = vec![(0, 0); program.steps.len() + 2];
-    for (i, buffer) in in_workspace(program) {
-        changes[lifetimes[i].start].0 += buffer.bytes;
-        changes[lifetimes[i].end].1 += buffer.bytes;
-    }
-    let alive = changes.iter().scan(0, |alive, (born, dead)| {
-        *alive = *alive + born - dead;
-        Some(*alive)
-    });
-    alive.max().unwrap_or(0)
+    loads(program, &program.lifetimes()).into_iter().max().unwrap_or(0)
 }

@@ -3,7 +3,7 @@
 
 use super::svg::escaped;
 use super::text::is_number;
-use super::{MemoryReport, label, memory_svg, spaced};
+use super::{MemoryReport, RunReport, label, memory_svg, spaced};
 
 const STYLE: &str = "\
     :root{color-scheme:light dark}body{font:14px/1.5 sans-serif;margin:2em;max-width:76em}\
@@ -18,6 +18,9 @@ pub fn memory_html(name: &str, report: &MemoryReport) -> String {
     let figures = report.figures.iter().map(|figure| [figure.name.into(), spaced(figure.bytes)]);
     let heading = ["technique after technique", "bytes of RAM"].map(str::to_owned);
     let figures: Vec<_> = std::iter::once(heading).chain(figures).collect();
+    let sizes = [format!("Arena: {}", report.verdict()), format!("Peak: {}", report.peak_in_words())];
+    let paragraphs = sizes.into_iter().chain(report.runs.iter().map(RunReport::in_words));
+    let paragraphs: Vec<_> = paragraphs.map(|text| format!("<p>{}.</p>", escaped(&text))).collect();
     [
         "<!DOCTYPE html>",
         "<html lang=\"en\">",
@@ -29,8 +32,7 @@ pub fn memory_html(name: &str, report: &MemoryReport) -> String {
         "</head>",
         "<body>",
         &format!("<h1>Memory of {name}</h1>"),
-        &format!("<p>Arena: {}.</p>", escaped(&report.verdict())),
-        &format!("<p>Peak: {}.</p>", escaped(&report.peak_in_words())),
+        &paragraphs.join("\n"),
         memory_svg(report).trim_end(),
         &table(&figures),
         &table(&report.rows()),

@@ -74,6 +74,7 @@ mod tests {
                 tensor("y", 1, (1, 2), 0),
             ],
             peak: Peak { step: 0, bytes: 3, tensors: Vec::new() },
+            runs: Vec::new(),
             figures: Vec::new(),
         };
         let expect = "

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{Figure, columns, label, spaced};
+use super::{Figure, RunReport, columns, label, spaced};
 use crate::Compiled;
 use crate::program::{Lifetime, Storage};
 
@@ -23,6 +23,8 @@ pub struct MemoryReport {
     pub tensors: Vec<TensorReport>,
     /// Where most bytes are alive.
     pub peak: Peak,
+    /// Steps that run together, row by row.
+    pub runs: Vec<RunReport>,
     /// Bytes of RAM as technique after technique is used.
     pub figures: Vec<Figure>,
 }
@@ -109,6 +111,7 @@ impl MemoryReport {
             lower_bound: compiled.lower_bound,
             proved: compiled.proved,
             peak: Peak::find(&tensors, steps.len()),
+            runs: RunReport::all(program),
             figures: compiled.figures.clone(),
             steps,
             tensors,
@@ -231,6 +234,9 @@ impl fmt::Display for MemoryReport {
         writeln!(f, "{}", columns(&self.rows()))?;
         writeln!(f, "arena: {}", self.verdict())?;
         writeln!(f, "peak: {}", self.peak_in_words())?;
+        for run in &self.runs {
+            writeln!(f, "{}", run.in_words())?;
+        }
         let figures = self.figures.iter().map(|figure| [figure.name.into(), spaced(figure.bytes)]);
         let figures: Vec<[String; 2]> = figures.collect();
         write!(f, "\nbytes of RAM, technique after technique:\n{}", columns(&figures))

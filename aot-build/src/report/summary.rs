@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::{columns, label, spaced};
 use crate::Model;
 use crate::codegen::real_value;
+use crate::passes::DeadChannels;
 use crate::program::Port;
 
 /// What a model is and needs.
@@ -32,6 +33,8 @@ pub struct Summary {
     pub steps: usize,
     /// Multiply-accumulates of one run.
     pub macs: u64,
+    /// Channels that were removed since nothing depends on them, and what that saves.
+    pub dead_channels: DeadChannels,
     /// Bytes of the workspace.
     pub arena_bytes: usize,
     /// Least size of the workspace that any plan for this order of steps can have.
@@ -75,12 +78,12 @@ impl Summary {
             operators: model.source.operators.clone(),
             steps: program.steps.len(),
             macs: program.macs(),
+            dead_channels: compiled.dead_channels,
             arena_bytes: compiled.arena_bytes,
             lower_bound: compiled.lower_bound,
             proved: compiled.proved,
             constant_bytes: program.constants.bytes().len(),
-            // Importers refuse models that keep state.
-            state_bytes: 0,
+            state_bytes: program.state_bytes(),
         }
     }
 }
@@ -128,6 +131,12 @@ impl fmt::Display for Summary {
         writeln!(f, "  operators  {}", operators.join(", "))?;
         writeln!(f, "  steps      {}", spaced(self.steps))?;
         writeln!(f, "  MACs       {}", spaced(self.macs))?;
+        if self.dead_channels.channels > 0 {
+            let DeadChannels { channels, macs, weight_bytes } = self.dead_channels;
+            let [channels, weights] = [channels, weight_bytes].map(spaced);
+            let macs = spaced(macs);
+            writeln!(f, "  removed    {channels} dead channels: {macs} MACs, {weights} bytes of weights")?;
+        }
         let verdict = verdict(self.arena_bytes, self.lower_bound, self.proved);
         writeln!(f, "  arena      {} bytes, {verdict}", spaced(self.arena_bytes))?;
         writeln!(f, "  constants  {} bytes", spaced(self.constant_bytes))?;

@@ -236,6 +236,7 @@ mod tests {
                 tensor("y", 10, (1, 2), 0),
             ],
             peak: Peak { step: 0, bytes: 250, tensors: Vec::new() },
+            runs: Vec::new(),
             figures: vec![Figure { name: "every tensor its own bytes", bytes: 460 }],
         }
     }

@@ -66,6 +66,10 @@ fn problem(program: &Program, overlaps: impl Fn(&program::Step) -> Vec<Overlap>)
     for port in &program.outputs {
         tensors[port.view.buffer.index()].output = true;
     }
+    for state in &program.states {
+        let tensor = &mut tensors[state.view.buffer.index()];
+        (tensor.input, tensor.output) = (true, true);
+    }
     let mut uses = Uses::default();
     let steps = program.steps.iter().enumerate();
     let steps = steps.map(|(position, step)| {
@@ -115,6 +119,11 @@ impl Uses {
                     && bytes.start < other.bytes.end
             });
             after.extend(conflicts.map(|other| other.step));
+            if access == Access::Write {
+                // Whoever follows this step follows those, too.
+                let covers = |other: &Range<usize>| bytes.start <= other.start && other.end <= bytes.end;
+                uses.retain(|other| other.step == position || !covers(&other.bytes));
+            }
             uses.push(Use { step: position, bytes, access });
         }
         after

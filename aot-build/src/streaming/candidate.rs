@@ -5,7 +5,7 @@ use std::ops::Range;
 use aot_rt::kernels::{Kind, RowLayer, RowOrigin, RowSource};
 
 use super::{buffer, kernels};
-use crate::program::{BufferId, Operand, Program, Step};
+use crate::program::{BufferId, Operand, Program, Step, Storage};
 
 /// A layer of a run: the buffers behind its rows.
 pub(super) struct CandidateLayer {
@@ -59,6 +59,11 @@ impl Candidate {
         }
         let [x, y] = [0, 1].map(|i| buffer(step.operands.get(i)));
         let (x, y) = (x?, y?);
+        // The function that takes a pushed row is not given the caller's output.
+        let is_pushed = self.pushed.is_some() && self.steps.start == 0;
+        if is_pushed && matches!(program.buffer(y).storage, Storage::Output(_)) {
+            return None;
+        }
         let row_of = |rows: usize| RowSource { rows, stride: 1, reach: 1, ..RowSource::NONE };
         let layer = |rows: usize, sources: [RowSource; 2], reads: [Option<BufferId>; 2]| {
             let mut sources = sources;
@@ -70,7 +75,7 @@ impl Candidate {
             Some((rows, sources, reads))
         };
         let (rows, sources, reads) = match (step.kernel.kind(), step.kernel.window()) {
-            (Kind::Window | Kind::Accumulating, Some((window, _))) if window.batch == 1 => {
+            (Kind::Window | Kind::Widening | Kind::Accumulating, Some((window, _))) if window.batch == 1 => {
                 let source = RowSource {
                     origin: RowOrigin::Whole,
                     rows: window.input[0],
@@ -88,8 +93,13 @@ impl Candidate {
                 layer(rows, [row_of(rows), RowSource::NONE], [Some(x), None])?
             }
             (Kind::Elementwise, ..) => {
+                if has_constant_rows(step) {
+                    return None;
+                }
                 let b = buffer(step.operands.get(2));
-                let rows = self.rows_of(x).or_else(|| self.rows_of(b?))?;
+                let rows = self.rows_of(x).or_else(|| self.rows_of(b?));
+                let is_pushed = self.pushed == Some(x);
+                let rows = rows.or_else(|| is_pushed.then(|| image_rows(program, x)).flatten())?;
                 kernels::divided(&step.kernel, rows)?;
                 let second = if b.is_some() { row_of(rows) } else { RowSource::NONE };
                 layer(rows, [row_of(rows), second], [Some(x), b])?
@@ -117,5 +127,24 @@ impl Candidate {
             let sources = self.layers.iter().flat_map(|layer| layer.rows.sources.iter().zip(layer.reads));
             sources.filter(|(_, read)| *read == Some(buffer)).map(|(source, _)| source.rows).next()
         })
+    }
+}
+
+/// Whether the second operand is a constant that meets `y` element by element: constants
+/// are read as a whole.
+fn has_constant_rows(step: &Step) -> bool {
+    match step.operands[..] {
+        [_, Operand::Buffer(y), Operand::Constant(b), ..] => b.len == y.len,
+        _ => false,
+    }
+}
+
+/// Rows of an input that is an image and pushed: an elementwise step alone does not say how
+/// its operand is divided.
+fn image_rows(program: &Program, buffer: BufferId) -> Option<usize> {
+    let input = program.inputs.iter().find(|port| port.view.buffer == buffer)?;
+    match &*input.ty.shape {
+        [1, rows, _, _] => Some(*rows),
+        _ => None,
     }
 }

@@ -3,14 +3,20 @@
 //! The steps are cut into runs and single steps, in order. What a part costs depends on
 //! itself alone: so the best cut of the first `n` steps extends a best cut of fewer.
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use super::Goal;
 use super::candidate::Candidate;
-use crate::program::{BufferId, Lifetime, Program, Storage, gaps, shared};
+use crate::program::{BufferId, Lifetime, Program, Storage, gaps, loads, shared};
 
 /// Most layers of a run.
 const LONGEST: usize = 64;
+
+/// Rows that all candidates together may compute in simulation: some seconds where cargo
+/// builds procedural macros without optimisation. Counted, not timed, so that every
+/// machine cuts alike; what is not looked at any more is no run.
+const MOST_ROWS: u64 = 1 << 22;
 
 /// A part of the steps.
 #[derive(Clone)]
@@ -41,7 +47,7 @@ pub(super) fn choose(program: &Program, goal: Goal, pushed: Option<BufferId>) ->
     if let Some(pushed) = pushed
         && cut(&parts, program.steps.len(), usize::MAX).is_none()
     {
-        let user = program.users(pushed).next().map_or("", |step| &program.steps[step].name);
+        let user = program.users()[pushed.index()].first().map_or("", |step| &program.steps[*step].name);
         return Err(user.to_owned());
     }
     let limit = match goal {
@@ -73,7 +79,8 @@ fn parts(program: &Program, goal: Goal, pushed: Option<BufferId>) -> Vec<Part> {
         while let Some(current) = candidate.take() {
             let outside = |step: &usize| !current.steps.contains(step);
             let owns_input = pushed.is_none_or(|id| {
-                !current.steps.clone().any(uses_pushed) || program.users(id).all(|step| !outside(&step))
+                !current.steps.clone().any(uses_pushed)
+                    || costs.users[id.index()].iter().all(|step| !outside(step))
             });
             if owns_input && let Some(part) = costs.run(&current) {
                 parts.push(part);
@@ -124,8 +131,15 @@ fn cut(parts: &[Part], steps: usize, limit: usize) -> Option<Vec<Part>> {
 struct Costs<'p> {
     program: &'p Program,
     lifetimes: Vec<Lifetime>,
+    users: Vec<Vec<usize>>,
+    /// Bytes of the workspace that are alive at each step.
+    loads: Vec<usize>,
+    /// Bytes of the workspace that become alive with each step or one before it.
+    born: Vec<usize>,
     /// Bytes that the overlap of each step saves.
     savings: Vec<usize>,
+    /// Rows that may still be simulated.
+    rows_left: Cell<u64>,
 }
 
 impl<'p> Costs<'p> {
@@ -137,34 +151,45 @@ impl<'p> Costs<'p> {
             let step = lifetimes[buffers[1].index()].start;
             savings[step] = savings[step].max(shared(x, y, gap));
         }
-        Self { program, lifetimes, savings }
+        let mut born = vec![0; program.steps.len() + 1];
+        for (buffer, lifetime) in program.buffers.iter().zip(&lifetimes) {
+            if buffer.storage == Storage::Workspace {
+                born[lifetime.start] += buffer.bytes;
+            }
+        }
+        let mut sum = 0;
+        for born in &mut born {
+            sum += *born;
+            *born = sum;
+        }
+        let loads = loads(program, &lifetimes);
+        let users = program.users();
+        Self { program, lifetimes, users, loads, born, savings, rows_left: Cell::new(MOST_ROWS) }
     }
 
-    /// Bytes of the workspace's buffers that are alive during `steps`, but for `except`.
-    fn alive(&self, steps: &Range<usize>, except: impl Fn(BufferId) -> bool) -> usize {
-        let ids = self.program.ids().zip(&self.lifetimes).filter(|(id, lifetime)| {
-            lifetime.start < steps.end && steps.start < lifetime.end && !except(*id)
-        });
-        let buffers = ids.map(|(id, _)| self.program.buffer(id));
-        buffers.filter(|buffer| buffer.storage == Storage::Workspace).map(|buffer| buffer.bytes).sum()
+    /// Bytes of the workspace's buffers that are alive during `steps`.
+    fn alive(&self, steps: &Range<usize>) -> usize {
+        self.loads[steps.start] + self.born[steps.end - 1] - self.born[steps.start]
     }
 
     fn step(&self, step: usize) -> Part {
         let steps = step..step + 1;
-        let bytes = self.alive(&steps, |_| false) - self.savings[step];
+        let bytes = self.alive(&steps) - self.savings[step];
         Part { bytes, traffic: self.weights(step), is_run: false, steps }
     }
 
     fn run(&self, candidate: &Candidate) -> Option<Part> {
-        let measured = candidate.measure(self.program)?;
+        let rows: u64 = candidate.layers.iter().map(|layer| layer.rows.rows as u64).sum();
+        self.rows_left.set(self.rows_left.get().checked_sub(rows)?);
+        let measured = candidate.measure(self.program, &self.users)?;
         let steps = candidate.steps.clone();
         let rings: usize = measured.rings.iter().map(|(_, bytes)| bytes).sum();
-        let is_ring = |id: BufferId| measured.rings.iter().any(|(ring, _)| *ring == id);
+        let whole: usize = measured.rings.iter().map(|(id, _)| self.program.buffer(*id).bytes).sum();
         let saving = measured.run.gaps(self.program, &self.lifetimes).map(|(buffers, gap)| {
             let [operand, result] = buffers.map(|id| self.program.buffer(id).bytes);
             shared(operand, result, gap)
         });
-        let bytes = rings + self.alive(&steps, is_ring) - saving.max().unwrap_or(0);
+        let bytes = rings + self.alive(&steps) - whole - saving.max().unwrap_or(0);
         let layers = candidate.layers.iter().zip(steps.clone());
         let traffic = layers.map(|(layer, step)| layer.rows.rows as u64 * self.weights(step)).sum();
         Some(Part { steps, bytes, traffic, is_run: true })

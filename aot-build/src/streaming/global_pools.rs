@@ -32,8 +32,13 @@ fn halves(step: &Step, buffers: &mut Vec<Buffer>) -> Option<[Step; 2]> {
     let (image, finish, dtype) = match step.kernel {
         Kernel::AveragePool2dI8(p) => {
             let image = whole_window(&p.window, p.channels)?;
-            let count = image.rows * image.columns;
-            (image, Kernel::AverageI8(AverageI8 { len: p.channels, count, range: p.range }), DType::I32)
+            let finish = AverageI8 {
+                len: p.channels,
+                count: image.rows * image.columns,
+                rounding_offset: p.rounding_offset,
+                range: p.range,
+            };
+            (image, Kernel::AverageI8(finish), DType::I32)
         }
         Kernel::AveragePool2dF32(p) => {
             let image = whole_window(&p.window, p.channels)?;

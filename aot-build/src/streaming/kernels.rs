@@ -34,7 +34,7 @@ pub(super) fn divided(kernel: &Kernel, rows: usize) -> Option<Kernel> {
         | Kernel::PowF32(p)
         | Kernel::SquaredDifferenceF32(p)
         | Kernel::SubF32(p) => p.broadcast = broadcast(p.broadcast)?,
-        Kernel::AddI8(p) | Kernel::SquaredDifferenceI8(p) | Kernel::SubI8(p) => {
+        Kernel::AddI8(p) | Kernel::AddI16(p) | Kernel::SquaredDifferenceI8(p) | Kernel::SubI8(p) => {
             p.broadcast = broadcast(p.broadcast)?;
         }
         Kernel::DivI8(p) | Kernel::MulI8(p) => p.broadcast = broadcast(p.broadcast)?,
@@ -57,6 +57,7 @@ pub(super) fn divided(kernel: &Kernel, rows: usize) -> Option<Kernel> {
         | Kernel::SquareF32(p)
         | Kernel::TanhF32(p) => p.len = part(p.len)?,
         Kernel::ClampF32(p) => p.len = part(p.len)?,
+        Kernel::FlipSignBitI8(p) => p.len = part(p.len)?,
         Kernel::LeakyReluF32(p) => p.len = part(p.len)?,
         Kernel::LeakyReluI16(p) => p.len = part(p.len)?,
         Kernel::LogisticF32(p) => p.len = part(p.len)?,

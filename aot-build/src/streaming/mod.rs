@@ -55,9 +55,12 @@ pub(crate) fn stream(program: &mut Program, goal: Goal, pushed: Option<BufferId>
     {
         (*program, cut) = (divided, other);
     }
+    let users = program.users();
     for range in cut.runs {
         let candidate = Candidate::new(program, range.clone(), pushed);
-        let Some(measured) = candidate.and_then(|candidate| candidate.measure(program)) else { continue };
+        let Some(measured) = candidate.and_then(|candidate| candidate.measure(program, &users)) else {
+            continue;
+        };
         program.runs.push(measured.run);
         for (buffer, bytes) in measured.rings {
             shrink(program, buffer, bytes);

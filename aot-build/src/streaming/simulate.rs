@@ -1,9 +1,9 @@
 //! Runs a candidate without its arithmetic, to see how many rows it keeps.
 
-use aot_rt::kernels::{RowOrigin, RowSource, next_row};
+use aot_rt::kernels::{RowLayer, RowOrigin, RowSource, next_row};
 
 use super::buffer;
-use super::candidate::Candidate;
+use super::candidate::{Candidate, CandidateLayer};
 use crate::program::{BufferId, Layer, Program, Run, RunOverlap};
 
 /// A run with what it keeps.
@@ -16,8 +16,10 @@ pub(super) struct Measured {
 impl Candidate {
     /// Finds the rings, and how far results may grow into operands; `None` when a layer
     /// would write over rows that another still needs.
-    pub(super) fn measure(&self, program: &Program) -> Option<Measured> {
-        let mut simulation = Simulation::new(self, program);
+    ///
+    /// `users` are the steps that use each buffer.
+    pub(super) fn measure(&self, program: &Program, users: &[Vec<usize>]) -> Option<Measured> {
+        let mut simulation = Simulation::new(self, program, users);
         simulation.run()?;
         let rings: Vec<_> = simulation.rings().collect();
         let ring_rows = |buffer: Option<BufferId>, rows: usize| {
@@ -44,6 +46,8 @@ struct RowBuffer {
     row_bytes: usize,
     /// Whether only the run uses it.
     is_ring: bool,
+    /// The layers that read it, and which rows they need.
+    readers: Vec<(usize, RowSource)>,
     /// Most rows that are kept at once.
     kept: usize,
 }
@@ -51,19 +55,23 @@ struct RowBuffer {
 struct Simulation<'c> {
     candidate: &'c Candidate,
     buffers: Vec<RowBuffer>,
+    layers: Vec<RowLayer>,
+    /// Of each layer: the position of the buffer that it writes, if it writes rows.
+    results: Vec<Option<usize>>,
     done: Vec<usize>,
     pushed: usize,
     overlaps: Vec<RunOverlap>,
 }
 
 impl<'c> Simulation<'c> {
-    fn new(candidate: &'c Candidate, program: &Program) -> Self {
+    fn new(candidate: &'c Candidate, program: &Program, users: &[Vec<usize>]) -> Self {
         let mut buffers: Vec<RowBuffer> = Vec::new();
         let mut add = |id: BufferId, rows: usize| {
             if buffers.iter().all(|buffer| buffer.id != id) {
                 let row_bytes = program.buffer(id).bytes / rows.max(1);
-                let is_ring = candidate.owns(program, id);
-                buffers.push(RowBuffer { id, rows, row_bytes, is_ring, kept: 0 });
+                let is_ring = candidate.owns(program, users, id);
+                let readers = candidate.readers(id);
+                buffers.push(RowBuffer { id, rows, row_bytes, is_ring, readers, kept: 0 });
             }
         };
         for layer in &candidate.layers {
@@ -76,88 +84,95 @@ impl<'c> Simulation<'c> {
                 add(layer.writes, layer.rows.rows);
             }
         }
-        let done = vec![0; candidate.layers.len()];
-        Self { candidate, buffers, done, pushed: 0, overlaps: Vec::new() }
+        let result = |layer: &CandidateLayer| {
+            let position = buffers.iter().position(|buffer| buffer.id == layer.writes);
+            position.filter(|_| layer.writes_rows)
+        };
+        Self {
+            candidate,
+            layers: candidate.layers.iter().map(|layer| layer.rows).collect(),
+            results: candidate.layers.iter().map(result).collect(),
+            done: vec![0; candidate.layers.len()],
+            buffers,
+            pushed: 0,
+            overlaps: Vec::new(),
+        }
     }
 
     fn run(&mut self) -> Option<()> {
-        let layers: Vec<_> = self.candidate.layers.iter().map(|layer| layer.rows).collect();
-        let pushed_rows =
-            self.candidate.pushed.and_then(|id| self.buffers.iter().find(|known| known.id == id));
-        let pushed_rows = pushed_rows.map_or(0, |buffer| buffer.rows);
+        let pushed = self.buffers.iter().position(|buffer| Some(buffer.id) == self.candidate.pushed);
+        let pushed_rows = pushed.map_or(0, |pushed| self.buffers[pushed].rows);
         loop {
-            while let Some((layer, row)) = next_row(&mut self.done, &layers, self.pushed) {
-                self.wrote(layer, row)?;
+            while let Some((layer, row)) = next_row(&mut self.done, &self.layers, self.pushed) {
+                if let Some(result) = self.results[layer] {
+                    self.wrote(layer, result, row)?;
+                }
             }
             if self.pushed == pushed_rows {
                 return Some(());
             }
             self.pushed += 1;
-            if let Some(id) = self.candidate.pushed {
-                self.keep(id, self.pushed);
+            if let Some(pushed) = pushed {
+                self.keep(pushed, self.pushed);
             }
         }
     }
 
-    /// Counts what is kept after `layer` has written a row.
-    fn wrote(&mut self, layer: usize, row: usize) -> Option<()> {
-        let candidate = &self.candidate.layers[layer];
-        if !candidate.writes_rows {
-            return Some(());
-        }
+    /// Counts what is kept after `layer` has written a row of its result.
+    fn wrote(&mut self, layer: usize, result: usize, row: usize) -> Option<()> {
         // In place, the row must not be needed as it was before.
-        let before = self.first_needed(candidate.writes, |reader| reader < layer);
+        let before = self.first_needed(&self.buffers[result], |reader| reader < layer);
         if before.is_some_and(|first| first <= row) {
             return None;
         }
-        self.keep(candidate.writes, row + 1);
-        self.grow(layer, row);
+        self.keep(result, row + 1);
+        self.grow(result, row);
         Some(())
     }
 
     /// Counts the rows of a buffer from the first that is needed to the one before `end`.
-    fn keep(&mut self, id: BufferId, end: usize) {
-        let first = self.first_needed(id, |_| true).unwrap_or(end).min(end);
-        if let Some(buffer) = self.buffers.iter_mut().find(|buffer| buffer.id == id) {
-            // A row that nobody needs is written all the same.
-            buffer.kept = buffer.kept.max((end - first).max(1));
-        }
+    fn keep(&mut self, buffer: usize, end: usize) {
+        let first = self.first_needed(&self.buffers[buffer], |_| true).unwrap_or(end).min(end);
+        let buffer = &mut self.buffers[buffer];
+        // A row that nobody needs is written all the same.
+        buffer.kept = buffer.kept.max((end - first).max(1));
     }
 
     /// Notes how far a result has grown, and where what is still needed of the operands
     /// from outside begins.
-    fn grow(&mut self, layer: usize, row: usize) {
-        let result = self.candidate.layers[layer].writes;
-        let Some(end) = self.whole(result).map(|buffer| (row + 1) * buffer.row_bytes) else { return };
-        for operand in 0..self.buffers.len() {
-            let RowBuffer { id, row_bytes, is_ring, .. } = self.buffers[operand];
-            if is_ring || id == result {
+    fn grow(&mut self, result: usize, row: usize) {
+        let RowBuffer { id: result_id, row_bytes, is_ring, .. } = self.buffers[result];
+        if is_ring {
+            return;
+        }
+        let end = (row + 1) * row_bytes;
+        for operand in (0..self.buffers.len()).filter(|operand| *operand != result) {
+            let operand = &self.buffers[operand];
+            let Some(first) = self.first_needed(operand, |_| true).filter(|_| !operand.is_ring) else {
                 continue;
-            }
-            let Some(first) = self.first_needed(id, |_| true) else { continue };
-            let distance = end as i64 - (first * row_bytes) as i64;
-            match self.overlaps.iter_mut().find(|known| (known.operand, known.result) == (id, result)) {
+            };
+            let distance = end as i64 - (first * operand.row_bytes) as i64;
+            let pair = (operand.id, result_id);
+            match self.overlaps.iter_mut().find(|known| (known.operand, known.result) == pair) {
                 Some(known) => known.distance = known.distance.max(distance),
-                None => self.overlaps.push(RunOverlap { operand: id, result, distance }),
+                None => {
+                    self.overlaps.push(RunOverlap { operand: operand.id, result: result_id, distance });
+                }
             }
         }
     }
 
-    fn whole(&self, id: BufferId) -> Option<&RowBuffer> {
-        self.buffers.iter().find(|buffer| buffer.id == id && !buffer.is_ring)
-    }
-
     /// The first row of a buffer that one of the chosen layers still needs.
-    fn first_needed(&self, id: BufferId, chosen: impl Fn(usize) -> bool) -> Option<usize> {
-        let layers = self.candidate.layers.iter().enumerate().filter(|(i, _)| chosen(*i));
-        layers
-            .filter(|(i, layer)| self.done[*i] < layer.rows.rows)
-            .flat_map(|(i, layer)| {
-                let sources = layer.rows.sources.iter().zip(layer.reads);
-                sources.filter(|(_, read)| *read == Some(id)).map(move |(source, _)| (source, self.done[i]))
-            })
-            .map(|(source, row)| first_row(source, row))
-            .min()
+    fn first_needed(&self, buffer: &RowBuffer, chosen: impl Fn(usize) -> bool) -> Option<usize> {
+        let mut first: Option<usize> = None;
+        for (layer, source) in &buffer.readers {
+            let row = self.done[*layer];
+            if chosen(*layer) && row < self.layers[*layer].rows {
+                let needed = first_row(source, row);
+                first = Some(first.map_or(needed, |first| first.min(needed)));
+            }
+        }
+        first
     }
 
     fn rings(&self) -> impl Iterator<Item = (BufferId, usize)> {
@@ -172,15 +187,25 @@ fn first_row(source: &RowSource, row: usize) -> usize {
 }
 
 impl Candidate {
+    /// The layers that read a buffer, and which rows they need.
+    fn readers(&self, id: BufferId) -> Vec<(usize, RowSource)> {
+        let layers = self.layers.iter().enumerate();
+        let sources = layers.flat_map(|(i, layer)| {
+            layer.rows.sources.iter().zip(layer.reads).map(move |(source, read)| (i, *source, read))
+        });
+        sources.filter(|(.., read)| *read == Some(id)).map(|(i, source, _)| (i, source)).collect()
+    }
+
     /// Whether nothing but the run uses a buffer, so that it can be a ring.
-    fn owns(&self, program: &Program, id: BufferId) -> bool {
+    fn owns(&self, program: &Program, users: &[Vec<usize>], id: BufferId) -> bool {
         let is_port = |port: &crate::program::Port| port.view.buffer == id;
         let is_input = program.inputs.iter().any(is_port) && self.pushed != Some(id);
         let has_maker = self.layers.iter().any(|layer| layer.writes == id) || self.pushed == Some(id);
         has_maker
             && !is_input
+            && !program.is_state(id)
             && !program.outputs.iter().any(is_port)
-            && program.users(id).all(|step| self.steps.contains(&step))
+            && users[id.index()].iter().all(|step| self.steps.contains(step))
             // One whose first use adds to what was there before the run.
             && self.layers.iter().all(|layer| {
                 layer.rows.sources.iter().zip(layer.reads).all(|(source, read)| {

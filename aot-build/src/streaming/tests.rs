@@ -78,7 +78,12 @@ impl Net<'_> {
         let stride = [1 + self.random.below(2), 1 + self.random.below(2)];
         let out = [height.div_ceil(stride[0]), width.div_ceil(stride[1])];
         let padding = Padding2d::Same;
-        match self.random.below(7) {
+        match self.random.below(8) {
+            7 => {
+                // As a constant: it is not divided into rows.
+                let constant = self.weights([1, height, width, channels]);
+                self.node(Add::default(), &[x, constant], extents);
+            }
             0 | 1 => {
                 let out_channels = 1 + self.random.below(6);
                 let weights = self.weights([out_channels, kernel[0], kernel[1], channels]);

@@ -5,6 +5,7 @@
 
 mod chains;
 mod exhaustive;
+mod pools;
 mod properties;
 mod schedule;
 mod shared;

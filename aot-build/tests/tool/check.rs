@@ -29,6 +29,7 @@ fn json_has_the_documented_keys() {
         "arena_bytes",
         "bytes",
         "constant_bytes",
+        "dead_channels",
         "file",
         "inputs",
         "lower_bound",

@@ -5,7 +5,7 @@
 //! and brought to the result's.
 
 use super::elements::{Broadcast, Elements};
-use super::{OutputI8, kernel_params};
+use super::{OutputI8, RangeI16, kernel_params};
 use crate::Params;
 use crate::fixed_point::{Multiplier, Scaler};
 
@@ -21,7 +21,7 @@ kernel_params! {
     /// How two quantized numbers, `a` and `b`, are added, subtracted, ….
     ///
     /// Before they are scaled, the differences from the zero points are shifted left: by
-    /// 20, and by 7 where the result is squared.
+    /// 20, in int16 by 15, and by 7 where the result is squared.
     pub struct SumI8 {
         /// Zero point of `a`.
         pub a_zero_point: i32,
@@ -59,24 +59,41 @@ impl SumI8 {
         }
     }
 
-    /// The function that adds.
+    /// The function that adds int8.
     #[inline(always)]
     pub(super) fn adder(self) -> impl Fn(i8, i8) -> i8 {
         self.function::<20>(i32::wrapping_add)
     }
 
-    /// The function that combines the numbers on the common scale, with `BITS` more bits.
+    /// The function that adds int16.
+    #[inline(always)]
+    fn adder_i16(self) -> impl Fn(i16, i16) -> i16 {
+        let sum = self.steps::<15>(i32::wrapping_add);
+        let OutputI8 { zero_point, min, max, .. } = self.output;
+        let range = RangeI16 { min, max };
+        move |a, b| range.limit(sum(a.into(), b.into()).wrapping_add(zero_point).into())
+    }
+
+    /// The function of int8 that combines the numbers on the common scale.
     #[inline(always)]
     fn function<const BITS: u32>(self, combine: impl Fn(i32, i32) -> i32) -> impl Fn(i8, i8) -> i8 {
+        let steps = self.steps::<BITS>(combine);
+        move |a, b| self.output.limit(steps(a.into(), b.into()))
+    }
+
+    /// The function that combines the numbers on the common scale, with `BITS` more bits
+    /// while it does, in steps of the result.
+    #[inline(always)]
+    fn steps<const BITS: u32>(self, combine: impl Fn(i32, i32) -> i32) -> impl Fn(i32, i32) -> i32 {
         let rounding = self.output.rounding();
         let scaler = |multiplier, shift| Scaler::new(Multiplier { multiplier, shift }, rounding);
         let a_scaler = scaler(self.a_multiplier, self.a_shift);
         let b_scaler = scaler(self.b_multiplier, self.b_shift);
         let y_scaler = scaler(self.output_multiplier, self.output_shift);
         move |a, b| {
-            let a = a_scaler.apply(i32::from(a).wrapping_sub(self.a_zero_point) << BITS);
-            let b = b_scaler.apply(i32::from(b).wrapping_sub(self.b_zero_point) << BITS);
-            self.output.limit(y_scaler.apply(combine(a, b)))
+            let a = a_scaler.apply(a.wrapping_sub(self.a_zero_point) << BITS);
+            let b = b_scaler.apply(b.wrapping_sub(self.b_zero_point) << BITS);
+            y_scaler.apply(combine(a, b))
         }
     }
 }
@@ -88,6 +105,12 @@ impl SumI8 {
 pub fn add_i8(params: &impl Params<AddI8>, elements: impl Elements<i8>, b: &[i8]) {
     let p = params.get();
     elements.zip(&p.broadcast, b, p.sum.adder());
+}
+
+/// Sum of two tensors, int16: as [`add_i8`], with 15 bits more than the operands have.
+pub fn add_i16(params: &impl Params<AddI8>, elements: impl Elements<i16>, b: &[i16]) {
+    let p = params.get();
+    elements.zip(&p.broadcast, b, p.sum.adder_i16());
 }
 
 /// Difference of two tensors, int8.

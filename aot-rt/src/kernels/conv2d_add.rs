@@ -1,5 +1,7 @@
 //! `conv2d_add`: a convolution whose result is added to what `y` holds.
 
+use half::f16;
+
 use super::add::SumI8;
 use super::conv2d::{convolve_f32, convolve_i8};
 use super::images::{Apart, Images, Row};
@@ -44,6 +46,17 @@ pub fn conv2d_add_f32(
     convolve_f32(&conv2d, images, weights, bias, &AddF32 { own: conv2d.range, sum: range });
 }
 
+/// [`conv2d_add_f32`] with weights in half precision.
+pub fn conv2d_add_f16(
+    params: &impl Params<Conv2dAddF32>,
+    images: impl Accumulating<f32>,
+    weights: &[f16],
+    bias: &[f32],
+) {
+    let Conv2dAddF32 { conv2d, range } = params.get();
+    convolve_f32(&conv2d, images, weights, bias, &AddF32 { own: conv2d.range, sum: range });
+}
+
 /// Sum of a convolution and of what `y` holds, int8.
 ///
 /// Shapes as in [`conv2d_i8`](super::conv2d_i8).
@@ -57,7 +70,10 @@ pub fn conv2d_add_i8(
 ) {
     let Conv2dAddI8 { conv2d, sum } = params.get();
     let requantize = Requantize { bias, multipliers, shifts, offset: 0, output: conv2d.output };
-    convolve_i8(&conv2d, images, weights, |first| AddI8 { requantize: requantize.skip(first), sum });
+    convolve_i8(&conv2d, images, weights, |first, offset| AddI8 {
+        requantize: requantize.skip(first, offset),
+        sum,
+    });
 }
 
 struct AddF32 {
@@ -78,6 +94,8 @@ struct AddI8<'a> {
 }
 
 impl Finish for AddI8<'_> {
+    type Y = i8;
+
     #[inline(never)]
     fn channels(&self, first: usize, sums: &mut [i32], y: &mut [i8]) {
         let mut own = [0; OUTPUTS];
@@ -122,6 +140,7 @@ mod tests {
             out_channels: 20,
             groups: 1,
             input_zero_point: 7,
+            weights_zero_point: 0,
             output,
         };
         let sum = SumI8 {

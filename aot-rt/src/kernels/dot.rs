@@ -40,6 +40,21 @@ pub(crate) fn dot_i8(x: &[i8], x_zero: i16, w: &[i8]) -> i32 {
     products.fold(total(lanes), i32::wrapping_add)
 }
 
+/// Products of int16 and int8 that fit a sum of 32 bits, at `2^22` each.
+const I16_PRODUCTS: usize = 256;
+
+/// `sum x * w`, int16 times int8: whole blocks are summed in 32 bits.
+#[inline(always)]
+pub(crate) fn dot_i16(x: &[i16], w: &[i8]) -> i64 {
+    fn block(x: &[i16], w: &[i8]) -> i64 {
+        let products = x.iter().zip(w).map(|(&x, &w)| i32::from(x) * i32::from(w));
+        products.fold(0, i32::wrapping_add).into()
+    }
+    let ((x, x_tail), (w, w_tail)) = (x.as_chunks::<I16_PRODUCTS>(), w.as_chunks::<I16_PRODUCTS>());
+    let blocks = x.iter().zip(w).map(|(x, w)| block(x, w));
+    blocks.fold(block(x_tail, w_tail), i64::wrapping_add)
+}
+
 /// [`dot_i8`] of four filters, added to `sums`.
 #[inline(always)]
 pub(crate) fn dot4_i8(sums: &mut [i32; FILTERS], x: &[i8], x_zero: i16, w: [&[i8]; FILTERS]) {

@@ -1,9 +1,10 @@
 //! A patch of an image times many filters: the heart of convolutions and matrix
 //! products.
 
-use super::dot::{FILTERS, I8_SHARED_READS, dot_i8, dot4_i8};
+use super::dot::{FILTERS, I8_SHARED_READS, dot_i8, dot_i16, dot4_i8};
 use super::loops::{chunks, part};
-use super::requantize::{Finish, FinishF32, OUTPUTS};
+use super::real::Real;
+use super::requantize::{Finish, FinishF32, OUTPUTS, RequantizeI16};
 
 /// Where the cells under a window lie in `x` and in a filter: rows of contiguous
 /// segments.
@@ -76,7 +77,7 @@ impl Patch {
     pub(crate) fn products_f32(
         self,
         x: &[f32],
-        (weights, filter): (&[f32], usize),
+        (weights, filter): (&[impl Real], usize),
         bias: &[f32],
         finish: &impl FinishF32,
         y: &mut [f32],
@@ -90,13 +91,13 @@ impl Patch {
 
     /// Products with many filters, int8: see [`products_i8`].
     #[inline(always)]
-    pub(crate) fn products_i8(
+    pub(crate) fn products_i8<F: Finish>(
         self,
         x: &[i8],
         zero: i16,
         (weights, filter): (&[i8], usize),
-        finish: &impl Finish,
-        y: &mut [i8],
+        finish: &F,
+        y: &mut [F::Y],
     ) {
         if self.is_whole(filter) {
             products_i8(part(x, self.start[0], filter), zero, (weights, filter), finish, y);
@@ -161,7 +162,7 @@ const BLOCKS: [usize; 4] = [16, 8, 4, 1];
 #[inline(never)]
 pub(crate) fn products_f32(
     cells: impl Segments<f32>,
-    (weights, filter): (&[f32], usize),
+    (weights, filter): (&[impl Real], usize),
     bias: &[f32],
     finish: &impl FinishF32,
     y: &mut [f32],
@@ -174,13 +175,13 @@ pub(crate) fn products_f32(
 }
 
 /// The filters that are still to do.
-struct Rest<'a> {
-    weights: &'a [f32],
+struct Rest<'a, W> {
+    weights: &'a [W],
     bias: &'a [f32],
     y: &'a mut [f32],
 }
 
-impl Rest<'_> {
+impl<W: Real> Rest<'_, W> {
     /// Does as many blocks of `N` filters as there are.
     #[inline(always)]
     fn blocks<const N: usize>(&mut self, cells: &impl Segments<f32>, filter: usize, finish: &impl FinishF32) {
@@ -194,7 +195,7 @@ impl Rest<'_> {
                 let weights = part(weights, N * at, N * x.len()).as_chunks::<N>().0;
                 for (x, weights) in x.iter().zip(weights) {
                     for (sum, weight) in sums.iter_mut().zip(weights) {
-                        *sum += x * weight;
+                        *sum += x * weight.widen();
                     }
                 }
             });
@@ -207,17 +208,32 @@ impl Rest<'_> {
     }
 }
 
+/// What weights with a zero point give too much: `sum (x - zero) * weights_zero`.
+///
+/// `sum (x - zero) * (w - weights_zero) = sum (x - zero) * w - sum (x - zero) * weights_zero`,
+/// of which the last is the same for all filters.
+#[inline(never)]
+pub(crate) fn zero_products(cells: impl Segments<i8>, zero: i16, weights_zero: i32) -> i32 {
+    let mut sum = 0_i32;
+    cells.for_each(|x, _| {
+        for &x in x {
+            sum = sum.wrapping_add(i32::from(i16::from(x).wrapping_sub(zero)));
+        }
+    });
+    sum.wrapping_mul(weights_zero)
+}
+
 /// Products of the differences of the cells under a window from `zero` with many
 /// filters, int8.
 ///
 /// Compiled once, like [`products_f32`].
 #[inline(never)]
-pub(crate) fn products_i8(
+pub(crate) fn products_i8<F: Finish>(
     cells: impl Segments<i8>,
     zero: i16,
     (weights, filter): (&[i8], usize),
-    finish: &impl Finish,
-    y: &mut [i8],
+    finish: &F,
+    y: &mut [F::Y],
 ) {
     let (mut weights, mut channel) = (weights, 0);
     for y in y.chunks_mut(OUTPUTS) {
@@ -242,5 +258,22 @@ pub(crate) fn products_i8(
         weights = filters.rest;
         finish.channels(channel, sums, y);
         channel += y.len();
+    }
+}
+
+/// Products of the cells under a window with many filters, int16 times int8.
+///
+/// Compiled once, like [`products_f32`].
+#[inline(never)]
+pub(crate) fn products_i16(
+    cells: impl Segments<i16>,
+    (weights, filter): (&[i8], usize),
+    requantize: &RequantizeI16<'_>,
+    y: &mut [i16],
+) {
+    for (channel, (y, weights)) in y.iter_mut().zip(chunks(weights, filter)).enumerate() {
+        let mut sum = 0_i64;
+        cells.for_each(|x, at| sum = sum.wrapping_add(dot_i16(x, part(weights, at, x.len()))));
+        *y = requantize.apply(channel, sum);
     }
 }

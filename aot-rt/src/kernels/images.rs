@@ -8,7 +8,7 @@ use super::overlap::Overlap;
 use super::window::{Taps, Window2d};
 
 /// The tensors `x` and `y` of a window kernel.
-pub trait Images<T> {
+pub trait Images<T, U = T> {
     /// Calls `cell` for cells of `y` with the image of `x`, the taps down the rows and
     /// along the columns, and the channels of the cell.
     #[doc(hidden)]
@@ -16,7 +16,7 @@ pub trait Images<T> {
         self,
         window: &Window2d,
         channels: [usize; 2],
-        cell: impl FnMut(Image<'_, T>, [Taps; 2], &mut [T]),
+        cell: impl FnMut(Image<'_, T>, [Taps; 2], &mut [U]),
     );
 }
 
@@ -37,20 +37,20 @@ impl<'a, T> Image<'a, T> {
 
 /// Both tensors whole, each in a place of its own.
 #[derive(Debug)]
-pub struct Apart<'a, T> {
+pub struct Apart<'a, T, U = T> {
     /// The tensor that is read.
     pub x: &'a [T],
     /// The tensor that is written, in row-major order.
-    pub y: &'a mut [T],
+    pub y: &'a mut [U],
 }
 
-impl<T: Copy> Images<T> for Apart<'_, T> {
+impl<T: Copy, U> Images<T, U> for Apart<'_, T, U> {
     #[inline(always)]
     fn for_each_cell(
         self,
         window: &Window2d,
         [x_channels, y_channels]: [usize; 2],
-        mut cell: impl FnMut(Image<'_, T>, [Taps; 2], &mut [T]),
+        mut cell: impl FnMut(Image<'_, T>, [Taps; 2], &mut [U]),
     ) {
         debug_assert_eq!(self.x.len(), window.batch * window.input_cells() * x_channels);
         debug_assert_eq!(self.y.len(), window.batch * window.output_cells() * y_channels);
@@ -138,13 +138,13 @@ pub struct Row<'a, T, U = T> {
     pub row: usize,
 }
 
-impl<T: Copy> Images<T> for Row<'_, T> {
+impl<T: Copy, U> Images<T, U> for Row<'_, T, U> {
     #[inline(always)]
     fn for_each_cell(
         self,
         window: &Window2d,
         [x_channels, y_channels]: [usize; 2],
-        mut cell: impl FnMut(Image<'_, T>, [Taps; 2], &mut [T]),
+        mut cell: impl FnMut(Image<'_, T>, [Taps; 2], &mut [U]),
     ) {
         let [x_rows, y_rows] = self.rings;
         let [x_row, y_row] = [window.input[1] * x_channels, window.output[1] * y_channels];

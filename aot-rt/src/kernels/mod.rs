@@ -13,6 +13,8 @@
 //! what the parameters say leave the output unwritten from there on; the compiler
 //! proves the lengths, and debug builds assert them.
 
+use half::f16;
+
 use crate::params::kernel_params;
 use crate::{Access, DType, Fields, Operand, OperandError};
 
@@ -24,6 +26,7 @@ mod conv2d;
 mod conv2d_add;
 mod depthwise_conv2d;
 mod dot;
+mod dynamic;
 mod elements;
 mod elementwise;
 mod filters;
@@ -34,11 +37,13 @@ mod leaky_relu;
 mod lookup;
 mod loops;
 mod mean;
+mod output;
 mod overlap;
 mod pad;
 mod pool2d;
 mod product;
 mod quantize;
+mod real;
 mod requantize;
 mod rows;
 mod select;
@@ -48,7 +53,7 @@ mod sum_rows;
 mod unary;
 mod window;
 
-pub use add::{AddI8, SumI8, add_i8, squared_difference_i8, sub_i8};
+pub use add::{AddI8, SumI8, add_i8, add_i16, squared_difference_i8, sub_i8};
 pub use binary::{
     BinaryExact, BinaryF32, add_f32, add_i32, div_f32, div_i32, floor_div_f32, floor_div_i32, floor_mod_f32,
     floor_mod_i32, maximum_f32, maximum_i8, maximum_i32, minimum_f32, minimum_i8, minimum_i32, mul_f32,
@@ -60,15 +65,26 @@ pub use cast::{
     cast_i64_f32, cast_i64_i32,
 };
 pub use compare::{Compare, CompareI8, Orders, compare_f32, compare_i8, compare_i32, compare_i64};
-pub use conv2d::{Conv2dF32, Conv2dI8, conv2d_f32, conv2d_i8};
-pub use conv2d_add::{Accumulating, Conv2dAddF32, Conv2dAddI8, conv2d_add_f32, conv2d_add_i8};
-pub use depthwise_conv2d::{
-    DepthwiseConv2dF32, DepthwiseConv2dI8, depthwise_conv2d_f32, depthwise_conv2d_i8,
+pub use conv2d::{
+    Conv2dDynamicI8, Conv2dF32, Conv2dI8, Conv2dI16, conv2d_dynamic_i8, conv2d_f16, conv2d_f32, conv2d_i8,
+    conv2d_i16,
 };
+pub use conv2d_add::{
+    Accumulating, Conv2dAddF32, Conv2dAddI8, conv2d_add_f16, conv2d_add_f32, conv2d_add_i8,
+};
+pub use depthwise_conv2d::{
+    DepthwiseConv2dAsymmetricI8, DepthwiseConv2dF32, DepthwiseConv2dI8, DepthwiseConv2dI16,
+    depthwise_conv2d_asymmetric_i8, depthwise_conv2d_f16, depthwise_conv2d_f32, depthwise_conv2d_i8,
+    depthwise_conv2d_i16,
+};
+pub use dynamic::{LargestF32, QuantizeDynamicI8, largest_f32, quantize_dynamic_i8};
 pub use elements::{Broadcast, Elements, InPlace};
 pub use elementwise::{ClampF32, CopyI8, LogisticF32, clamp_f32, copy_i8, logistic_f32};
 pub use filters::packed_filters;
-pub use fully_connected::{FullyConnectedF32, FullyConnectedI8, fully_connected_f32, fully_connected_i8};
+pub use fully_connected::{
+    FullyConnectedF32, FullyConnectedI8, FullyConnectedI16, fully_connected_dynamic_i8, fully_connected_f16,
+    fully_connected_f32, fully_connected_i8, fully_connected_i16,
+};
 pub use gather::{GatherI8, gather_i8};
 pub use images::{Apart, Images, Overlapping, Row};
 pub use leaky_relu::{
@@ -76,6 +92,7 @@ pub use leaky_relu::{
 };
 pub use lookup::{LookupI8, logistic_table, lookup_i8, rescale_table, tanh_table};
 pub use mean::{MeanF32, MeanI8, Reduction, mean_f32, mean_i8};
+pub use output::{OutputI8, RangeF32, RangeI8, RangeI16};
 pub use overlap::{Distances, Overlap};
 pub use pad::{PadF32, PadI8, Padding, pad_f32, pad_i8};
 pub use pool2d::{
@@ -83,7 +100,11 @@ pub use pool2d::{
     max_pool2d_f32, max_pool2d_i8,
 };
 pub use product::{ProductI8, div_i8, mul_i8};
-pub use quantize::{DequantizeI8F32, QuantizeF32I8, dequantize_i8_f32, quantize_f32_i8};
+pub use quantize::{
+    DequantizeF16F32, DequantizeI8F32, DequantizeI16F32, FlipSignBitI8, QuantizeF32I8, QuantizeF32I16,
+    Rescale, dequantize_f16_f32, dequantize_i8_f32, dequantize_i16_f32, flip_sign_bit_i8, quantize_f32_i8,
+    quantize_f32_i16, rescale_i8_i16, rescale_i16_i8, rescale_i16_i16, rescale_i32_i16,
+};
 pub use rows::{RowLayer, RowOrigin, RowSource, Rows, next as next_row, ring_row, ring_row_mut};
 pub use select::{SelectI8, select_i8};
 pub use softmax::{SoftmaxF32, SoftmaxI8, softmax_f32, softmax_i8};
@@ -125,6 +146,9 @@ macro_rules! dtype {
     (i64) => {
         DType::I64
     };
+    (f16) => {
+        DType::F16
+    };
     (f32) => {
         DType::F32
     };
@@ -157,6 +181,8 @@ pub enum Kind {
     Elementwise,
     /// [`Mode::Row`]; it adds to what `y` holds.
     Accumulating,
+    /// [`Mode::Row`]; it has a window, but `x` and `y` are of different types.
+    Widening,
     /// [`Mode::Overlapping`] and [`Mode::Row`].
     Window,
     /// [`Mode::Row`] only; all rows go into the one of `y`.
@@ -172,6 +198,9 @@ macro_rules! kind {
     };
     (accumulating) => {
         Kind::Accumulating
+    };
+    (widening) => {
+        Kind::Widening
     };
     (window) => {
         Kind::Window
@@ -222,6 +251,9 @@ macro_rules! call {
             _ => return Err(OperandError::Count),
         }
     }};
+    (widening $($call:tt)*) => {
+        call!(accumulating $($call)*)
+    };
     (window $function:ident($params:ident, $mode:ident, $operands:ident)
         ($x:ty, $y:ty; $($rest:ident: $ty:ty),*)) => {{
         if let ([memory, $($rest),*], Mode::Overlapping(overlap)) = (&mut *$operands, $mode) {
@@ -233,8 +265,8 @@ macro_rules! call {
     }};
 }
 
-/// Type of a kernel's parameters.
-macro_rules! params {
+/// Type of a kernel's parameters: the variant's name, if no other is given.
+macro_rules! params_type {
     ($variant:ident) => {
         $variant
     };
@@ -246,8 +278,9 @@ macro_rules! params {
 /// The table of kernels: a variant for each, holding its parameters, and how to
 /// call it with operands whose types are checked at run time.
 ///
-/// The first word is the [`Kind`]. All have an operand `x` and a result `y`; the others are read.
-/// The parameters are those called like the variant, or named behind it.
+/// The first word is the [`Kind`]; in parentheses stands the type of the parameters, where
+/// it is not called like the variant. All have an operand `x` and a result `y`; the others
+/// are read.
 macro_rules! kernels {
     ($($kind:ident $variant:ident $(($params:ident))? => $function:ident(
         x: $x:ident, y: $y:ident $(, $rest:ident: $ty:ident)*
@@ -257,7 +290,7 @@ macro_rules! kernels {
         pub enum Kernel {
             $(
                 #[doc = concat!("[`", stringify!($function), "`]")]
-                $variant(params!($variant $($params)?)),
+                $variant(params_type!($variant $($params)?)),
             )*
         }
 
@@ -324,6 +357,7 @@ macro_rules! kernels {
 kernels! {
     elementwise AbsF32(UnaryF32) => abs_f32(x: f32, y: f32);
     elementwise AddF32(BinaryF32) => add_f32(x: f32, y: f32, b: f32);
+    elementwise AddI16(AddI8) => add_i16(x: i16, y: i16, b: i16);
     elementwise AddI32(BinaryExact) => add_i32(x: i32, y: i32, b: i32);
     elementwise AddI8 => add_i8(x: i8, y: i8, b: i8);
     plain AverageF32 => average_f32(x: f32, y: f32);
@@ -352,30 +386,55 @@ kernels! {
     plain CompareI32(Compare) => compare_i32(x: i32, y: i8, b: i32);
     plain CompareI64(Compare) => compare_i64(x: i64, y: i8, b: i64);
     plain CompareI8 => compare_i8(x: i8, y: i8, b: i8);
+    accumulating Conv2dAddF16(Conv2dAddF32) => conv2d_add_f16(x: f32, y: f32, weights: f16, bias: f32);
     accumulating Conv2dAddF32 => conv2d_add_f32(x: f32, y: f32, weights: f32, bias: f32);
     accumulating Conv2dAddI8 => conv2d_add_i8(
         x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
     );
+    widening Conv2dDynamicI8 => conv2d_dynamic_i8(
+        x: i8, y: f32, weights: i8, bias: f32, scales: f32, largest: f32
+    );
+    window Conv2dF16(Conv2dF32) => conv2d_f16(x: f32, y: f32, weights: f16, bias: f32);
     window Conv2dF32 => conv2d_f32(x: f32, y: f32, weights: f32, bias: f32);
+    window Conv2dI16 => conv2d_i16(x: i16, y: i16, weights: i8, bias: i64, multipliers: i16, shifts: i8);
     window Conv2dI8 => conv2d_i8(x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8);
     plain CopyI8 => copy_i8(x: i8, y: i8);
     elementwise CosF32(UnaryF32) => cos_f32(x: f32, y: f32);
+    window DepthwiseConv2dAsymmetricI8 => depthwise_conv2d_asymmetric_i8(
+        x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
+    );
+    window DepthwiseConv2dF16(DepthwiseConv2dF32) => depthwise_conv2d_f16(
+        x: f32, y: f32, weights: f16, bias: f32
+    );
     window DepthwiseConv2dF32 => depthwise_conv2d_f32(x: f32, y: f32, weights: f32, bias: f32);
+    window DepthwiseConv2dI16 => depthwise_conv2d_i16(
+        x: i16, y: i16, weights: i8, bias: i64, multipliers: i16, shifts: i8
+    );
     window DepthwiseConv2dI8 => depthwise_conv2d_i8(
         x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
     );
+    plain DequantizeF16F32 => dequantize_f16_f32(x: f16, y: f32);
+    plain DequantizeI16F32 => dequantize_i16_f32(x: i16, y: f32);
     plain DequantizeI8F32 => dequantize_i8_f32(x: i8, y: f32);
     elementwise DivF32(BinaryF32) => div_f32(x: f32, y: f32, b: f32);
     elementwise DivI32(BinaryExact) => div_i32(x: i32, y: i32, b: i32);
     elementwise DivI8(ProductI8) => div_i8(x: i8, y: i8, b: i8);
     elementwise EluF32(UnaryF32) => elu_f32(x: f32, y: f32);
     elementwise ExpF32(UnaryF32) => exp_f32(x: f32, y: f32);
+    elementwise FlipSignBitI8 => flip_sign_bit_i8(x: i8, y: i8);
     elementwise FloorDivF32(BinaryF32) => floor_div_f32(x: f32, y: f32, b: f32);
     elementwise FloorDivI32(BinaryExact) => floor_div_i32(x: i32, y: i32, b: i32);
     elementwise FloorF32(UnaryF32) => floor_f32(x: f32, y: f32);
     elementwise FloorModF32(BinaryF32) => floor_mod_f32(x: f32, y: f32, b: f32);
     elementwise FloorModI32(BinaryExact) => floor_mod_i32(x: i32, y: i32, b: i32);
+    plain FullyConnectedDynamicI8(FullyConnectedF32) => fully_connected_dynamic_i8(
+        x: i8, y: f32, weights: i8, bias: f32, scales: f32, largest: f32
+    );
+    plain FullyConnectedF16(FullyConnectedF32) => fully_connected_f16(x: f32, y: f32, weights: f16, bias: f32);
     plain FullyConnectedF32 => fully_connected_f32(x: f32, y: f32, weights: f32, bias: f32);
+    plain FullyConnectedI16 => fully_connected_i16(
+        x: i16, y: i16, weights: i8, bias: i64, multipliers: i16, shifts: i8
+    );
     plain FullyConnectedI8 => fully_connected_i8(
         x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
     );
@@ -383,6 +442,7 @@ kernels! {
     elementwise GeluF32(UnaryF32) => gelu_f32(x: f32, y: f32);
     elementwise GeluTanhF32(UnaryF32) => gelu_tanh_f32(x: f32, y: f32);
     elementwise HardSwishF32(UnaryF32) => hard_swish_f32(x: f32, y: f32);
+    plain LargestF32 => largest_f32(x: f32, y: f32);
     elementwise LeakyReluF32 => leaky_relu_f32(x: f32, y: f32);
     elementwise LeakyReluI16 => leaky_relu_i16(x: i16, y: i16);
     elementwise LogF32(UnaryF32) => log_f32(x: f32, y: f32);
@@ -408,7 +468,13 @@ kernels! {
     elementwise PowF32(BinaryF32) => pow_f32(x: f32, y: f32, b: f32);
     elementwise PreluF32(BinaryF32) => prelu_f32(x: f32, y: f32, alpha: f32);
     elementwise PreluI8 => prelu_i8(x: i8, y: i8, alpha: i8);
+    plain QuantizeDynamicI8 => quantize_dynamic_i8(x: f32, y: i8, largest: f32);
+    plain QuantizeF32I16 => quantize_f32_i16(x: f32, y: i16);
     plain QuantizeF32I8 => quantize_f32_i8(x: f32, y: i8);
+    plain RescaleI16I16(Rescale) => rescale_i16_i16(x: i16, y: i16);
+    plain RescaleI16I8(Rescale) => rescale_i16_i8(x: i16, y: i8);
+    plain RescaleI32I16(Rescale) => rescale_i32_i16(x: i32, y: i16);
+    plain RescaleI8I16(Rescale) => rescale_i8_i16(x: i8, y: i16);
     elementwise RoundF32(UnaryF32) => round_f32(x: f32, y: f32);
     elementwise RsqrtF32(UnaryF32) => rsqrt_f32(x: f32, y: f32);
     plain SelectI8 => select_i8(x: i8, y: i8, a: i8, b: i8);
@@ -426,80 +492,6 @@ kernels! {
     reducing SumRowsF32 => sum_rows_f32(x: f32, y: f32);
     reducing SumRowsI8 => sum_rows_i8(x: i8, y: i32);
     elementwise TanhF32(UnaryF32) => tanh_f32(x: f32, y: f32);
-}
-
-kernel_params! {
-    /// Range that a float result is limited to: a fused activation.
-    pub struct RangeF32 {
-        /// Lower limit, or minus infinity.
-        pub min: f32,
-        /// Upper limit, or infinity.
-        pub max: f32,
-    }
-
-    /// Range that an int8 result is limited to.
-    pub struct RangeI8 {
-        /// Lower limit: -128, or that of a fused activation.
-        pub min: i32,
-        /// Upper limit: 127, or that of a fused activation.
-        pub max: i32,
-    }
-
-    /// Zero point of a quantized result, and the range that it is limited to.
-    pub struct OutputI8 {
-        /// Integer that stands for 0.
-        pub zero_point: i32,
-        /// Lower limit: -128, or that of a fused activation.
-        pub min: i32,
-        /// Upper limit: 127, or that of a fused activation.
-        pub max: i32,
-        /// Round once instead of twice, see [`Rounding`](crate::fixed_point::Rounding).
-        pub single_rounding: bool,
-    }
-}
-
-impl RangeF32 {
-    /// `x` within the range; NaN stays NaN.
-    #[inline(always)]
-    #[must_use]
-    pub const fn limit(self, x: f32) -> f32 {
-        if x < self.min {
-            self.min
-        } else if x > self.max {
-            self.max
-        } else {
-            x
-        }
-    }
-}
-
-impl RangeI8 {
-    /// `q` within the range.
-    #[inline(always)]
-    #[must_use]
-    pub fn limit(self, q: i32) -> i8 {
-        q.max(self.min).min(self.max) as i8
-    }
-}
-
-impl OutputI8 {
-    /// The stated rounding.
-    #[inline(always)]
-    #[must_use]
-    pub const fn rounding(self) -> crate::fixed_point::Rounding {
-        if self.single_rounding {
-            crate::fixed_point::Rounding::Single
-        } else {
-            crate::fixed_point::Rounding::Double
-        }
-    }
-
-    /// `steps` from the zero point, within the range.
-    #[inline(always)]
-    #[must_use]
-    pub fn limit(self, steps: i32) -> i8 {
-        RangeI8 { min: self.min, max: self.max }.limit(steps.wrapping_add(self.zero_point))
-    }
 }
 
 #[cfg(test)]

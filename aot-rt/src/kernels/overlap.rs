@@ -126,12 +126,22 @@ impl Kernel {
         Some(match self {
             Self::AveragePool2dF32(p) => (p.window, [p.channels; 2]),
             Self::AveragePool2dI8(p) => (p.window, [p.channels; 2]),
-            Self::Conv2dF32(p) => (p.window, [p.in_channels, p.out_channels]),
+            Self::Conv2dDynamicI8(p) => (p.window, [p.in_channels, p.out_channels]),
+            Self::Conv2dF16(p) | Self::Conv2dF32(p) => (p.window, [p.in_channels, p.out_channels]),
+            Self::Conv2dI16(p) => (p.window, [p.in_channels, p.out_channels]),
             Self::Conv2dI8(p) => (p.window, [p.in_channels, p.out_channels]),
-            Self::Conv2dAddF32(p) => (p.conv2d.window, [p.conv2d.in_channels, p.conv2d.out_channels]),
+            Self::Conv2dAddF16(p) | Self::Conv2dAddF32(p) => {
+                (p.conv2d.window, [p.conv2d.in_channels, p.conv2d.out_channels])
+            }
             Self::Conv2dAddI8(p) => (p.conv2d.window, [p.conv2d.in_channels, p.conv2d.out_channels]),
-            Self::DepthwiseConv2dF32(p) => (p.window, [p.in_channels, p.in_channels * p.depth_multiplier]),
+            Self::DepthwiseConv2dF16(p) | Self::DepthwiseConv2dF32(p) => {
+                (p.window, [p.in_channels, p.in_channels * p.depth_multiplier])
+            }
+            Self::DepthwiseConv2dI16(p) => (p.window, [p.in_channels, p.in_channels * p.depth_multiplier]),
             Self::DepthwiseConv2dI8(p) => (p.window, [p.in_channels, p.in_channels * p.depth_multiplier]),
+            Self::DepthwiseConv2dAsymmetricI8(p) => {
+                (p.window, [p.in_channels, p.in_channels * p.depth_multiplier])
+            }
             Self::MaxPool2dF32(p) => (p.window, [p.channels; 2]),
             Self::MaxPool2dI8(p) => (p.window, [p.channels; 2]),
             _ => return None,
@@ -245,6 +255,7 @@ mod tests {
                         out_channels,
                         groups: 1,
                         input_zero_point: 0,
+                        weights_zero_point: 0,
                         output,
                     };
                     let weights = &self.weights[..window.kernel_cells() * in_channels * out_channels];
@@ -269,6 +280,7 @@ mod tests {
                         count_padding: true,
                         padding_after: [1, 1],
                         zero_point: 3,
+                        rounding_offset: 0,
                         range,
                     };
                     average_pool2d_i8(&params, images);

@@ -35,6 +35,9 @@ kernel_params! {
         pub padding_after: [usize; 2],
         /// Zero point of `x` and `y`, which counted cells outside the image have.
         pub zero_point: i32,
+        /// Added to every cell before division, and taken off the mean: ties are rounded away
+        /// from minus this. 0, or 128 as for uint8.
+        pub rounding_offset: i32,
         /// Limits of `y`.
         pub range: RangeI8,
     }
@@ -175,7 +178,7 @@ pub fn average_pool2d_f32(params: &impl Params<AveragePool2dF32>, images: impl I
     });
 }
 
-/// Mean over a window, int8, rounded half away from zero.
+/// Mean over a window, int8, rounded half away from zero or from another number.
 ///
 /// `x`: `[batch, in_h, in_w, channels]`, `y`: `[batch, out_h, out_w, channels]`, both
 /// with the same scale and zero point. Divides by the number of cells in the image,
@@ -189,12 +192,13 @@ pub fn average_pool2d_i8(params: &impl Params<AveragePool2dI8>, images: impl Ima
         let cells = counted_cells(&p.window, taps, padding_after) as u32;
         let [rows, columns] = taps;
         let outside = cells.wrapping_sub((rows.count * columns.count) as u32) as i32;
-        let init = outside.wrapping_mul(p.zero_point);
+        let offsets = p.rounding_offset.wrapping_mul(cells as i32);
+        let init = outside.wrapping_mul(p.zero_point).wrapping_add(offsets);
         Patch::new(&p.window, taps, x, p.channels).fold(
             y,
             init,
             |sum, x| sum.wrapping_add(i32::from(x)),
-            |sum| p.range.limit(rounded_quotient(sum, cells)),
+            |sum| p.range.limit(rounded_quotient(sum, cells).wrapping_sub(p.rounding_offset)),
         );
     });
 }
@@ -308,6 +312,7 @@ mod tests {
                 count_padding: false,
                 padding_after: [0, 0],
                 zero_point: -3,
+                rounding_offset: 0,
                 range,
             };
             average_pool2d_i8(&params, Apart { x: case.x, y });
@@ -371,11 +376,31 @@ mod tests {
             count_padding: true,
             padding_after: [0, 0],
             zero_point: 8,
+            rounding_offset: 0,
             range: RangeI8 { min: -128, max: 6 },
         };
         let mut y = [0];
         average_pool2d_i8(&params, Apart { x: &[5, -20, -11, -28], y: &mut y });
         assert_eq!(y, [-2]);
+    }
+
+    #[test]
+    fn average_pool2d_rounds_ties_away_from_minus_the_offset() {
+        // uint8 120, 117, 118, 119: a mean of 118.5 becomes 119, which is -9.
+        for (rounding_offset, expect) in [(0, -10), (128, -9)] {
+            let params = AveragePool2dI8 {
+                window: WINDOW,
+                channels: 1,
+                count_padding: false,
+                padding_after: [0, 0],
+                zero_point: 0,
+                rounding_offset,
+                range: RangeI8 { min: -128, max: 127 },
+            };
+            let mut y = [0];
+            average_pool2d_i8(&params, Apart { x: &[-8, -11, -10, -9], y: &mut y });
+            assert_eq!(y, [expect]);
+        }
     }
 
     #[test]

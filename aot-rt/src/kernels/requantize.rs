@@ -1,6 +1,6 @@
 //! From the sums of a layer's output channels to its results.
 
-use super::{OutputI8, RangeF32};
+use super::{OutputI8, RangeF32, RangeI16};
 use crate::fixed_point::{Multiplier, Scaler};
 
 /// Outputs that are requantized together.
@@ -23,8 +23,10 @@ pub(crate) struct Requantize<'a> {
 
 /// What becomes of the integer sums of a layer's output channels.
 pub(crate) trait Finish {
+    /// A result.
+    type Y;
     /// Sets `y` to the results of as many channels from `first` on.
-    fn channels(&self, first: usize, sums: &mut [i32], y: &mut [i8]);
+    fn channels(&self, first: usize, sums: &mut [i32], y: &mut [Self::Y]);
 }
 
 /// What becomes of a float sum.
@@ -41,9 +43,9 @@ impl FinishF32 for RangeF32 {
 }
 
 impl<'a> Requantize<'a> {
-    /// The channels from `first` on.
+    /// The channels from `first` on, whose sums are to be less by `offset`.
     #[inline(always)]
-    pub(crate) fn skip(self, first: usize) -> Self {
+    pub(crate) fn skip(self, first: usize, offset: i32) -> Self {
         let one = self.multipliers.len() == 1;
         Self {
             bias: self.bias.get(first..).unwrap_or_default(),
@@ -53,12 +55,15 @@ impl<'a> Requantize<'a> {
                 self.multipliers.get(first..).unwrap_or_default()
             },
             shifts: if one { self.shifts } else { self.shifts.get(first..).unwrap_or_default() },
+            offset,
             ..self
         }
     }
 }
 
 impl Finish for Requantize<'_> {
+    type Y = i8;
+
     /// Compiled once: it would make a large part of every kernel.
     #[inline(never)]
     fn channels(&self, first: usize, sums: &mut [i32], y: &mut [i8]) {
@@ -80,5 +85,47 @@ impl Finish for Requantize<'_> {
                 *y = self.output.limit(factor.apply(sum, rounding));
             }
         }
+    }
+}
+
+/// Bias, factor and limits of the output channels of a layer that computes in int16.
+#[derive(Clone, Copy)]
+pub(crate) struct RequantizeI16<'a> {
+    /// One for each channel, or none.
+    pub(crate) bias: &'a [i64],
+    /// One for each channel, or one for all: 15 bits of the factor.
+    pub(crate) multipliers: &'a [i16],
+    /// As many: how far a product is shifted right, at least 1.
+    pub(crate) shifts: &'a [i8],
+    pub(crate) range: RangeI16,
+}
+
+impl RequantizeI16<'_> {
+    /// The channels from `first` on.
+    #[inline(always)]
+    pub(crate) fn skip(self, first: usize) -> Self {
+        let one = self.multipliers.len() == 1;
+        Self {
+            bias: self.bias.get(first..).unwrap_or_default(),
+            multipliers: if one {
+                self.multipliers
+            } else {
+                self.multipliers.get(first..).unwrap_or_default()
+            },
+            shifts: if one { self.shifts } else { self.shifts.get(first..).unwrap_or_default() },
+            ..self
+        }
+    }
+
+    /// The result of a channel; rounded once, ties up.
+    #[inline(always)]
+    pub(crate) fn apply(&self, channel: usize, sum: i64) -> i16 {
+        let factor = if self.multipliers.len() == 1 { 0 } else { channel };
+        let bias = self.bias.get(channel).copied().unwrap_or(0);
+        let multiplier = self.multipliers.get(factor).copied().unwrap_or(0);
+        let shift = self.shifts.get(factor).map_or(1, |shift| shift.unsigned_abs()) & 63;
+        let product = sum.wrapping_add(bias).wrapping_mul(multiplier.into());
+        let rounded = product.wrapping_add(1_i64 << shift >> 1) >> shift;
+        self.range.limit(rounded)
     }
 }

@@ -47,6 +47,9 @@ kernel_params! {
         pub len: usize,
         /// Numbers that were summed.
         pub count: usize,
+        /// Added to every number before division, and taken off the mean, see
+        /// [`AveragePool2dI8`](super::AveragePool2dI8).
+        pub rounding_offset: i32,
         /// Limits of `y`.
         pub range: RangeI8,
     }
@@ -116,8 +119,10 @@ pub fn average_f32(params: &impl Params<AverageF32>, x: &[f32], y: &mut [f32]) {
 pub fn average_i8(params: &impl Params<AverageI8>, x: &[i32], y: &mut [i8]) {
     let p = params.get();
     debug_assert_eq!((x.len(), y.len()), (p.len, p.len));
+    let offsets = p.rounding_offset.wrapping_mul(p.count as i32);
     for (y, &x) in y.iter_mut().zip(x) {
-        *y = p.range.limit(rounded_quotient(x, p.count as u32));
+        let mean = rounded_quotient(x.wrapping_add(offsets), p.count as u32);
+        *y = p.range.limit(mean.wrapping_sub(p.rounding_offset));
     }
 }
 
@@ -171,18 +176,21 @@ mod tests {
             sum_rows_i8(&params, Row { x, y: &mut sums, rings: [1, 1], row });
         }
         let range = RangeI8 { min: -5, max: 100 };
-        let params = AveragePool2dI8 {
-            window: WINDOW,
-            channels: CHANNELS,
-            count_padding: false,
-            padding_after: [0, 0],
-            zero_point: 0,
-            range,
-        };
         let (mut y, mut expect) = ([0; CHANNELS], [0; CHANNELS]);
-        average_pool2d_i8(&params, Apart { x: &x, y: &mut expect });
-        average_i8(&AverageI8 { len: CHANNELS, count: 35, range }, &sums, &mut y);
-        assert_eq!(y, expect);
+        for rounding_offset in [0, 128] {
+            let params = AveragePool2dI8 {
+                window: WINDOW,
+                channels: CHANNELS,
+                count_padding: false,
+                padding_after: [0, 0],
+                zero_point: 0,
+                rounding_offset,
+                range,
+            };
+            average_pool2d_i8(&params, Apart { x: &x, y: &mut expect });
+            average_i8(&AverageI8 { len: CHANNELS, count: 35, rounding_offset, range }, &sums, &mut y);
+            assert_eq!(y, expect);
+        }
 
         let output = OutputI8 { zero_point: 3, min: -128, max: 127, single_rounding: false };
         let factor = Multiplier::from_real(0.9 / 35.0).unwrap();

@@ -83,31 +83,23 @@ def unequal_quantization():
 
 
 def hybrid():
-    """Known fault L13: float32 activations with int8 weights."""
-    reason = "int8 weights with float32 activations (dynamic range quantization) are not supported"
-    units = np.array([[10, 20, 30]], np.int8)
-    yield Refused(
-        "fully_connected_hybrid",
-        reason,
-        Op("FULLY_CONNECTED", schema.FullyConnectedOptionsT(), 3),
-        [floats((1, 3)), constant(units, Quantization.tensor(0.1, 0)), None],
-        floats((1, 1), "y"),
-        "L13",
-    )
+    """Kinds of known fault L13, float32 activations with int8 weights, that are not supported."""
+    reason = "int8 weights of a depthwise convolution with float32 activations are not supported"
     image, output, bias = floats((1, 4, 4, 2)), floats((1, 4, 4, 2), "y"), constant(np.zeros(2, np.float32))
-    yield Refused(
-        "conv_2d_hybrid",
-        reason,
-        Op("CONV_2D", conv(), 2),
-        [image, weights((2, 3, 3, 2)), bias],
-        output,
-        "L13",
-    )
     yield Refused(
         "depthwise_conv_2d_hybrid",
         reason,
         Op("DEPTHWISE_CONV_2D", depthwise(), 6),
         [image, weights((1, 3, 3, 2)), bias],
+        output,
+        "L13",
+    )
+    channels = Quantization.channels((0.02, 0.03), 0)
+    yield Refused(
+        "conv_2d_hybrid_per_channel",
+        "int8 weights quantized per channel with float32 activations are not supported",
+        Op("CONV_2D", conv(), 2),
+        [image, weights((2, 3, 3, 2), channels), bias],
         output,
         "L13",
     )

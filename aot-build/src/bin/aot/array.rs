@@ -65,6 +65,7 @@ impl Array {
             DType::I16 => numbers!(Integers, i16),
             DType::I32 => numbers!(Integers, i32),
             DType::I64 => numbers!(Integers, i64),
+            DType::F16 => numbers!(Floats, aot_rt::f16),
             DType::F32 => numbers!(Floats, f32),
         }
     }

@@ -184,6 +184,7 @@ mod aot_dense {
             out_channels: 1,
             groups: 1,
             input_zero_point: -3,
+            weights_zero_point: 0,
             output: kernels::OutputI8 {
                 zero_point: -3,
                 min: -128,

@@ -93,7 +93,7 @@ fn documents() {
         ("/version", json!(2), false),
         ("/extra", json!(1), false),
         ("/inputs", json!("image"), false),
-        ("/tensors/image/dtype", json!("f16"), false),
+        ("/tensors/image/dtype", json!("f26"), false),
         ("/tensors/image/shape", json!([1, 0]), false),
         ("/tensors/image/shape", json!([1, 1, 1, 1, 1, 1, 1, 1, 1]), false),
         ("/tensors/image/quantization", quantization, true),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
-use aot_rt::DType;
+use aot_rt::{DType, f16};
 use serde::Deserialize;
 
 use super::format::{DataEntry, Name, Unread};
@@ -147,6 +147,7 @@ fn inline<'a>(json: &'a str, ty: &TensorType, owner: &Location, findings: &mut F
         DType::I16 => numbers(text, findings, i16::to_le_bytes),
         DType::I32 => numbers(text, findings, i32::to_le_bytes),
         DType::I64 => numbers(text, findings, i64::to_le_bytes),
+        DType::F16 => numbers(text, findings, |value| f16::from_f32(value).to_le_bytes()),
         DType::F32 => numbers(text, findings, f32::to_le_bytes),
         DType::Bool => numbers(text, findings, |value: bool| [value.into()]),
     }?;

@@ -57,6 +57,9 @@ pub(crate) struct Document<'a> {
     /// Names of the tensors that the caller gets, in this order.
     #[serde(borrow)]
     pub(crate) outputs: Unread<'a, Vec<Name<'a>>>,
+    /// Tensors that are kept from run to run.
+    #[serde(borrow, default)]
+    pub(crate) states: Option<Unread<'a, Vec<StateEntry<'a>>>>,
     /// The operators, in any order.
     #[serde(borrow)]
     pub(crate) nodes: Vec<Unread<'a, NodeEntry<'a>>>,
@@ -81,6 +84,23 @@ pub(crate) struct TensorEntry<'a> {
     /// The elements of a constant.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub(crate) data: Option<Unread<'a, DataEntry<'a>>>,
+}
+
+/// A tensor that is kept from run to run.
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "State"))]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StateEntry<'a> {
+    /// Name of what it is at the start of a run; no node computes it.
+    #[serde(borrow)]
+    pub(crate) before: Name<'a>,
+    /// Name of what it is at the end of a run.
+    #[serde(borrow)]
+    pub(crate) after: Name<'a>,
+    /// Name of the constant that it is before the first run.
+    #[serde(borrow)]
+    pub(crate) initial: Name<'a>,
 }
 
 /// `real = scale * (q - zero_point)`.

@@ -37,8 +37,10 @@ pub(super) fn read<'a>(
     };
     reader.inputs(document.inputs);
     reader.constants(&names);
+    let states = reader.states(document.states);
     reader.nodes(&document.nodes);
     let outputs = reader.outputs(document.outputs);
+    reader.keep(&states);
     reader.unused(&names);
     reader.finish(outputs)
 }
@@ -66,13 +68,13 @@ impl Draft<'_> {
     }
 }
 
-struct Reader<'a> {
-    findings: Findings<'a>,
-    builder: GraphBuilder,
-    declared: Declarations<'a>,
+pub(super) struct Reader<'a> {
+    pub(super) findings: Findings<'a>,
+    pub(super) builder: GraphBuilder,
+    pub(super) declared: Declarations<'a>,
     /// The tensors so far; `None` for those whose type is not known because of a
     /// problem that is reported.
-    known: HashMap<String, Option<TensorId>>,
+    pub(super) known: HashMap<String, Option<TensorId>>,
     /// Whether the list of inputs could be read.
     inputs_known: bool,
     /// The node that computes a tensor.
@@ -176,7 +178,9 @@ impl<'a> Reader<'a> {
                 _ if matches!(role, Some(Role::Constant(_))) => {
                     format!("computes `{name}`, which is a constant")
                 }
-                _ if self.known.contains_key(name) => format!("computes `{name}`, which is an input"),
+                _ if self.known.contains_key(name) => {
+                    format!("computes `{name}`, which is an input")
+                }
                 Entry::Occupied(other) if *other.get() == draft.index => format!("computes `{name}` twice"),
                 Entry::Occupied(other) => format!("computes `{name}`, as node #{} does", other.get()),
                 Entry::Vacant(entry) => {
@@ -276,7 +280,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The tensor with this name; a problem of `owner` when there is none.
-    fn find(&mut self, name: &Name<'a>, owner: &Location) -> Option<TensorId> {
+    pub(super) fn find(&mut self, name: &Name<'a>, owner: &Location) -> Option<TensorId> {
         let Name { place, value: name } = name;
         if let Some(known) = self.known.get(name) {
             return *known;

@@ -43,8 +43,10 @@ impl<'a> Findings<'a> {
             return;
         }
         let offset = place.as_ptr().addr().wrapping_sub(self.text.as_ptr().addr());
-        // A slice of something else has no place here: it is that of the whole.
-        let offset = if offset <= self.text.len() { offset } else { 0 };
+        // A slice of something else has no place here, even if it happens to lie right behind
+        // the text: it is that of the whole.
+        let last = self.text.len().checked_sub(place.len());
+        let offset = if last.is_some_and(|last| offset <= last) { offset } else { 0 };
         self.found.push((offset, problem));
     }
 

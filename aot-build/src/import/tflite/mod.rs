@@ -14,6 +14,7 @@ mod schema;
 mod structure;
 #[cfg(test)]
 mod tests;
+mod variables;
 
 use std::collections::BTreeMap;
 
@@ -25,9 +26,10 @@ use crate::graph::{
 };
 use flatbuffer::File;
 use node::Node;
-use operators::{InGraph, Known};
+use operators::{InGraph, Known, Map, Meaning};
 use schema::{Model, Operator, Tensor};
 use structure::{Checked, counted, listed, location};
+use variables::Variables;
 
 /// Most problems that are reported; a damaged file can have any number.
 const MAX_PROBLEMS: usize = 64;
@@ -39,7 +41,7 @@ const MAX_PROBLEMS: usize = 64;
 /// All problems of the file.
 pub(super) fn read(bytes: &[u8], name: String) -> Result<Graph, Vec<Problem>> {
     let file = File::new(bytes);
-    let model = Model::read(&file).map_err(|problem| vec![problem])?;
+    let model = Model::read(&file, 0).map_err(|problem| vec![problem])?;
     let Checked { operators, unsupported, problems } = structure::check(&model);
     if !problems.is_empty() {
         return Err(limited(unsupported.into_iter().chain(problems).collect()));
@@ -50,6 +52,7 @@ pub(super) fn read(bytes: &[u8], name: String) -> Result<Graph, Vec<Problem>> {
         values: vec![Value::Unread; model.tensors.len()],
         data: vec![None; model.buffers.len()],
         unsupported_types: BTreeMap::new(),
+        variables: Variables::default(),
     };
     if let Some(problem) = unsupported {
         importer.graph.problem(problem);
@@ -90,6 +93,7 @@ struct Importer<'m> {
     data: Vec<Option<Data>>,
     /// Tensors of each type that is not supported.
     unsupported_types: BTreeMap<String, Vec<usize>>,
+    variables: Variables,
 }
 
 impl<'m> Importer<'m> {
@@ -106,11 +110,14 @@ impl<'m> Importer<'m> {
     }
 
     fn node(&mut self, index: usize, operator: &'m Operator<'m>, known: &'static Known) {
-        let mapped = self.operands(operator, known).and_then(|operands| match operands {
-            Some(operands) => self.map(index, operator, known, operands),
-            // An operand's problem has been reported.
-            None => Ok(()),
-        });
+        let mapped = match known.meaning {
+            Meaning::Variable(access) => self.variable(operator, access),
+            Meaning::Op(map) => self.operands(operator, known).and_then(|operands| match operands {
+                Some(operands) => self.map(index, operator, (known, map), operands),
+                // An operand's problem has been reported.
+                None => Ok(()),
+            }),
+        };
         if let Err(error) = mapped {
             self.graph.problem(Problem::from(error).at(location(self.model, index)));
         }
@@ -153,7 +160,7 @@ impl<'m> Importer<'m> {
         &mut self,
         index: usize,
         operator: &'m Operator<'m>,
-        known: &'static Known,
+        (known, map): (&'static Known, Map),
         inputs: Vec<Option<TensorId>>,
     ) -> Result<(), OpError> {
         let outputs: Vec<_> =
@@ -165,7 +172,7 @@ impl<'m> Importer<'m> {
         let operands: Vec<_> =
             inputs.iter().map(|id| id.map(|id| self.graph.tensor(id).ty.clone())).collect();
         types.iter().try_for_each(|result| check_types(known, &operands, result.dtype))?;
-        let op = (known.map)(&Node { model: self.model, operator, operands, result })?;
+        let op = map(&Node { model: self.model, operator, operands, result })?;
         let names: Vec<_> = outputs.iter().map(|output| self.name(*output)).collect();
         let name = names.first().cloned().unwrap_or_default();
         let declarations = names.into_iter().zip(types);
@@ -178,6 +185,7 @@ impl<'m> Importer<'m> {
     }
 
     fn finish(mut self) -> Result<Graph, Vec<Problem>> {
+        self.keep_variables();
         let indices = self.model.outputs.iter().filter_map(|index| usize::try_from(*index).ok());
         // An output that has been refused left a problem behind.
         let outputs: Vec<_> = indices.filter_map(|index| self.value(index)).collect();
@@ -280,7 +288,9 @@ impl<'m> Importer<'m> {
 fn dtype(code: i8) -> Option<DType> {
     match code {
         names::FLOAT32 => Some(DType::F32),
+        names::FLOAT16 => Some(DType::F16),
         names::INT8 => Some(DType::I8),
+        names::UINT8 => Some(DType::U8),
         names::INT16 => Some(DType::I16),
         names::INT32 => Some(DType::I32),
         names::INT64 => Some(DType::I64),
@@ -295,7 +305,7 @@ fn tensor_type(tensor: &Tensor<'_>, dtype: DType) -> Result<TensorType, OpError>
     }
     let shape = shape(&tensor.shape)?;
     let quantization = match dtype {
-        DType::F32 | DType::Bool => None,
+        DType::F16 | DType::F32 | DType::Bool => None,
         DType::I8 | DType::U8 | DType::I16 | DType::I32 | DType::I64 => quantization(tensor, &shape)?,
     };
     Ok(TensorType { dtype, shape, quantization })
@@ -358,12 +368,6 @@ fn check_types(known: &Known, operands: &[Option<TensorType>], result: DType) ->
     };
     if known.types.iter().any(fits) {
         return Ok(());
-    }
-    if let [Some(x), Some(weights), ..] = operands
-        && (x.dtype, weights.dtype) == (DType::F32, DType::I8)
-    {
-        return Err(OpError::from("f32 with i8 weights: dynamic-range quantization is not supported")
-            .help("convert the model in float32, or with full integer quantization"));
     }
     let found = operands.iter().flatten().map(|ty| ty.dtype.name()).collect::<Vec<_>>().join(", ");
     let row = |row: &&[DType]| {

@@ -60,7 +60,9 @@ pub(super) const TYPES: [&str; 23] = [
 ];
 
 pub(super) const FLOAT32: i8 = 0;
+pub(super) const FLOAT16: i8 = 1;
 pub(super) const INT32: i8 = 2;
+pub(super) const UINT8: i8 = 3;
 pub(super) const INT64: i8 = 4;
 pub(super) const BOOL: i8 = 6;
 pub(super) const INT16: i8 = 7;

@@ -5,6 +5,7 @@ use aot_rt::DType;
 use super::arithmetic::{self, NO_OPTIONS, binary, compare, unary, with_activation};
 use super::node::{Node, Options, kind};
 use super::schema::OperatorCode;
+use super::variables::Access;
 use super::{movement, names};
 use crate::error::OpError;
 use crate::graph::Shape;
@@ -28,7 +29,19 @@ pub(super) struct Known {
     pub(super) results: usize,
     /// Types of operands and result that belong together.
     pub(super) types: &'static [&'static [DType]],
-    pub(super) map: fn(&Node<'_>) -> Result<Op, OpError>,
+    pub(super) meaning: Meaning,
+}
+
+/// Makes an operator of the graph from one of the file.
+pub(super) type Map = fn(&Node<'_>) -> Result<Op, OpError>;
+
+/// What becomes of an operator.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Meaning {
+    /// One of the graph.
+    Op(Map),
+    /// It reads or changes a variable.
+    Variable(Access),
 }
 
 /// Which operands are tensors of the graph. The others are constants that become
@@ -47,16 +60,37 @@ const F: DType = DType::F32;
 const I: DType = DType::I8;
 const B: DType = DType::Bool;
 
+/// Wide activations, whose weights are int8 and whose biases are int64.
+const W: DType = DType::I16;
+/// Legacy quantization.
+const U: DType = DType::U8;
+
 const UNARY: &[&[DType]] = &[&[F, F], &[I, I]];
-const WITH_SHORTS: &[&[DType]] = &[&[F, F], &[I, I], &[DType::I16; 2]];
+const UNARY_OR_LEGACY: &[&[DType]] = &[&[F, F], &[I, I], &[U, U]];
+const WITH_SHORTS: &[&[DType]] = &[&[F, F], &[I, I], &[W, W]];
 const BINARY: &[&[DType]] = &[&[F, F, F], &[I, I, I]];
 const ARITHMETIC: &[&[DType]] = &[&[F, F, F], &[I, I, I], &[DType::I32; 3]];
-const WITH_WEIGHTS: &[&[DType]] = &[&[F, F, F, F], &[I, I, DType::I32, I]];
-const TO_INTEGER: &[&[DType]] = &[&[F, I], &[I, I]];
-const TO_FLOAT: &[&[DType]] = &[&[I, F]];
+const ADDED: &[&[DType]] = &[&[F, F, F], &[I, I, I], &[U, U, U], &[W, W, W], &[DType::I32; 3]];
+const WITH_WEIGHTS: &[&[DType]] =
+    &[&[F, F, F, F], &[F, I, F, F], &[I, I, DType::I32, I], &[U, U, DType::I32, U], &[W, I, DType::I64, W]];
+const TO_INTEGER: &[&[DType]] = &[
+    &[F, I],
+    &[I, I],
+    &[F, U],
+    &[U, U],
+    &[U, I],
+    &[I, U],
+    &[F, W],
+    &[W, W],
+    &[W, I],
+    &[I, W],
+    &[DType::I32, W],
+];
+const TO_FLOAT: &[&[DType]] = &[&[I, F], &[U, F], &[W, F], &[DType::F16, F]];
 const MOVED: &[&[DType]] = &[
     &[F, F],
     &[I, I],
+    &[U, U],
     &[DType::I16, DType::I16],
     &[DType::I32, DType::I32],
     &[DType::I64, DType::I64],
@@ -69,6 +103,7 @@ const GATHERED: &[&[DType]] = &[
     &[DType::I32, DType::I32, DType::I32],
     &[F, DType::I64, F],
     &[I, DType::I64, I],
+    &[U, DType::I32, U],
 ];
 const COMPARED: &[&[DType]] =
     &[&[F, F, B], &[I, I, B], &[DType::I32, DType::I32, B], &[DType::I64, DType::I64, B], &[B, B, B]];
@@ -120,10 +155,12 @@ const MANY: usize = 1024;
 
 const OPERATORS: &[Known] = &[
     known("ABS", 5, [1, 1], UNARY, |node| unary(node, UnaryFunction::Abs, kind(78, "AbsOptions", 0))),
-    known("ADD", 5, [2, 2], ARITHMETIC, add),
-    known("AVERAGE_POOL_2D", 3, [1, 1], UNARY, average_pool_2d),
+    known("ADD", 5, [2, 2], ADDED, add),
+    variable("ASSIGN_VARIABLE", Access::Assign),
+    known("AVERAGE_POOL_2D", 3, [1, 1], UNARY_OR_LEGACY, average_pool_2d),
     known("BATCH_TO_SPACE_ND", 4, [3, 3], MOVED, movement::batch_to_space),
     known("BROADCAST_TO", 4, [2, 2], MOVED, movement::broadcast_to),
+    variable("CALL_ONCE", Access::CallOnce),
     known("CAST", 7, [1, 1], CAST, arithmetic::cast),
     known("CEIL", 1, [1, 1], UNARY, |node| unary(node, UnaryFunction::Ceil, NO_OPTIONS)),
     known("CONCATENATION", 7, [1, MANY], MOVED, movement::concatenation).of_all(),
@@ -178,7 +215,7 @@ const OPERATORS: &[Known] = &[
     known("MAXIMUM", 4, [2, 2], ARITHMETIC, |node| {
         binary(node, BinaryFunction::Maximum, kind(39, "MaximumMinimumOptions", 0))
     }),
-    known("MAX_POOL_2D", 3, [1, 1], UNARY, max_pool_2d),
+    known("MAX_POOL_2D", 3, [1, 1], UNARY_OR_LEGACY, max_pool_2d),
     known("MEAN", 3, [2, 2], UNARY, mean),
     known("MINIMUM", 4, [2, 2], ARITHMETIC, |node| {
         binary(node, BinaryFunction::Minimum, kind(39, "MaximumMinimumOptions", 0))
@@ -197,10 +234,13 @@ const OPERATORS: &[Known] = &[
     known("POW", 1, [2, 2], ARITHMETIC, |node| binary(node, BinaryFunction::Pow, kind(56, "PowOptions", 0))),
     known("PRELU", 1, [2, 2], BINARY, |_| Ok(Prelu {}.into())),
     known("QUANTIZE", 3, [1, 1], TO_INTEGER, quantize),
-    known("RELU", 3, [1, 1], UNARY, |_| Ok(Relu { activation: Activation::Relu }.into())),
-    known("RELU6", 3, [1, 1], UNARY, |_| Ok(Relu { activation: Activation::Relu6 }.into())),
+    variable("READ_VARIABLE", Access::Read),
+    known("RELU", 3, [1, 1], UNARY_OR_LEGACY, |_| Ok(Relu { activation: Activation::Relu }.into())),
+    known("RELU6", 3, [1, 1], UNARY_OR_LEGACY, |_| Ok(Relu { activation: Activation::Relu6 }.into())),
     known("RELU_0_TO_1", 1, [1, 1], UNARY, |_| Ok(Relu { activation: Activation::Relu0To1 }.into())),
-    known("RELU_N1_TO_1", 1, [1, 1], UNARY, |_| Ok(Relu { activation: Activation::ReluN1To1 }.into())),
+    known("RELU_N1_TO_1", 1, [1, 1], UNARY_OR_LEGACY, |_| {
+        Ok(Relu { activation: Activation::ReluN1To1 }.into())
+    }),
     known("RESHAPE", 1, [1, 2], MOVED, reshape),
     known("REVERSE_V2", 4, [2, 2], MOVED, movement::reverse),
     known("ROUND", 1, [1, 1], UNARY, |node| unary(node, UnaryFunction::Round, NO_OPTIONS)),
@@ -209,7 +249,7 @@ const OPERATORS: &[Known] = &[
     known("SELECT_V2", 2, [3, 3], SELECTED, arithmetic::select_v2),
     known("SIN", 1, [1, 1], UNARY, |node| unary(node, UnaryFunction::Sin, NO_OPTIONS)),
     known("SLICE", 8, [3, 3], MOVED, movement::slice),
-    known("SOFTMAX", 3, [1, 1], UNARY, softmax),
+    known("SOFTMAX", 3, [1, 1], UNARY_OR_LEGACY, softmax),
     known("SPACE_TO_BATCH_ND", 4, [3, 3], MOVED, movement::space_to_batch),
     known("SPACE_TO_DEPTH", 2, [1, 1], MOVED, movement::space_to_depth),
     known("SPLIT", 5, [2, 2], MOVED, movement::split).of_operand(1).with_results(),
@@ -230,6 +270,7 @@ const OPERATORS: &[Known] = &[
     known("TILE", 3, [2, 2], MOVED, movement::tile),
     known("TRANSPOSE", 8, [2, 2], MOVED, movement::transpose),
     known("UNPACK", 6, [1, 1], MOVED, movement::unpack).with_results(),
+    variable("VAR_HANDLE", Access::Handle),
     known("WHERE", 1, [1, 1], &[&[B, DType::I64]], arithmetic::find),
 ];
 
@@ -238,12 +279,26 @@ const fn known(
     version: i32,
     operands: [usize; 2],
     types: &'static [&'static [DType]],
-    map: fn(&Node<'_>) -> Result<Op, OpError>,
+    map: Map,
 ) -> Known {
-    Known { name, version, operands, in_graph: InGraph::First, results: 1, types, map }
+    let meaning = Meaning::Op(map);
+    Known { name, version, operands, in_graph: InGraph::First, results: 1, types, meaning }
+}
+
+const fn variable(name: &'static str, access: Access) -> Known {
+    let meaning = Meaning::Variable(access);
+    Known { name, version: 1, operands: [0, 2], in_graph: InGraph::All, results: 1, types: &[], meaning }
 }
 
 impl Known {
+    /// What the operator does with variables, if that is what it does.
+    pub(super) fn access(&self) -> Option<Access> {
+        match self.meaning {
+            Meaning::Variable(access) => Some(access),
+            Meaning::Op(_) => None,
+        }
+    }
+
     /// All operands are tensors of the graph.
     const fn of_all(self) -> Self {
         Self { in_graph: InGraph::All, ..self }
@@ -279,7 +334,11 @@ pub(super) fn find(code: &OperatorCode) -> Result<&'static Known, String> {
 
 fn add(node: &Node<'_>) -> Result<Op, OpError> {
     const ACTIVATION: usize = 0;
+    const POT_SCALE_INT16: usize = 1;
     let options = node.options(kind(11, "AddOptions", 2))?;
+    if options.flag_unless_cleared(POT_SCALE_INT16)? && node.result.dtype == W {
+        return Err("pot_scale_int16 (scales that are powers of two) is not supported".into());
+    }
     Ok(Add { activation: options.activation(ACTIVATION)? }.into())
 }
 
@@ -339,10 +398,14 @@ fn fully_connected(node: &Node<'_>) -> Result<Op, OpError> {
     const ACTIVATION: usize = 0;
     const WEIGHTS_FORMAT: usize = 1;
     const KEEP_NUM_DIMS: usize = 2;
+    const ASYMMETRIC_QUANTIZE_INPUTS: usize = 3;
     const BIAS_TYPE: usize = 4;
     let options = node.options(kind(8, "FullyConnectedOptions", 5))?;
     options.only(WEIGHTS_FORMAT, &[0], "weights_format")?;
     bias_type(&options, BIAS_TYPE)?;
+    if options.flag(ASYMMETRIC_QUANTIZE_INPUTS)? && node.result.dtype == F {
+        return Err("asymmetric_quantize_inputs is not supported".into());
+    }
     let op = FullyConnected {
         keep_dimensions: options.flag(KEEP_NUM_DIMS)?,
         activation: options.activation(ACTIVATION)?,

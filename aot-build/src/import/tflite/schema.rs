@@ -72,7 +72,7 @@ mod operator {
     pub(super) const OPTIONS_2_TYPE: usize = 11;
 }
 
-/// A model: its main subgraph, and what that refers to.
+/// A model: one of its subgraphs, the first being the main one, and what that refers to.
 #[derive(Debug)]
 pub(super) struct Model<'a> {
     pub(super) file: &'a File<'a>,
@@ -130,12 +130,12 @@ pub(super) struct QuantizationParameters {
 }
 
 impl<'a> Model<'a> {
-    /// Reads the structure of a file.
+    /// Reads the structure of a file, and its subgraph at this position.
     ///
     /// # Errors
     ///
     /// When it is no TFLite file, of another version, damaged, or has no subgraph.
-    pub(super) fn read(file: &'a File<'a>) -> Result<Self, Problem> {
+    pub(super) fn read(file: &'a File<'a>, subgraph: usize) -> Result<Self, Problem> {
         let root = file.root(b"TFL3")?;
         let version = root.scalar(model::VERSION, 0_u32)?;
         if version != 3 {
@@ -153,7 +153,11 @@ impl<'a> Model<'a> {
         // Further subgraphs are bodies of control flow; the operators that call them
         // are refused where they stand.
         let subgraphs = root.tables(model::SUBGRAPHS, MAX_TABLES)?;
-        let main = subgraphs.first().ok_or_else(|| Problem::new("the model has no subgraph"))?;
+        let missing = || match subgraphs.len() {
+            0 => Problem::new("the model has no subgraph"),
+            count => Problem::new(format!("there is no subgraph {subgraph}, but {count}")),
+        };
+        let main = subgraphs.get(subgraph).ok_or_else(missing)?;
         let tensors = main.tables(subgraph::TENSORS, MAX_TABLES)?;
         let operators = main.tables(subgraph::OPERATORS, MAX_TABLES)?;
         let model = Self {

@@ -80,7 +80,7 @@ fn choose_section(state: &State<'_>, component: &Component, rank: SectionRank) -
 
 /// The number of items at the floor of a section, if none of them is in a
 /// section whose floor is lower.
-fn grounded(state: &State<'_>, section: usize) -> Option<u32> {
+fn grounded(state: &State<'_>, section: usize) -> Option<i64> {
     // Items of consecutive sections cannot leave a local minimum.
     let scattered = &state.instance.scattered;
     let leaves = |item: usize| scattered[item] && !state.is_grounded(item);
@@ -90,10 +90,10 @@ fn grounded(state: &State<'_>, section: usize) -> Option<u32> {
     Some(state.standing(section))
 }
 
-fn section_rank(state: &State<'_>, section: usize, candidates: u32, rank: SectionRank) -> f64 {
+fn section_rank(state: &State<'_>, section: usize, candidates: i64, rank: SectionRank) -> f64 {
     let slack = state.slack(section);
     // Lifting all candidates is a child only if something can lie below them.
-    let children = f64::from(candidates + u32::from(slack >= state.instance.smallest));
+    let children = (candidates + i64::from(slack >= state.instance.smallest)) as f64;
     let weight = state.failures[section] + 1.0;
     let level = state.floor(section) as f64;
     let slack = (slack as f64).min(900_000.0);
@@ -112,7 +112,7 @@ fn rank(state: &State<'_>, item: usize, rank: ItemRank) -> i64 {
         ItemRank::Life => life.saturating_mul(1_000_000).saturating_add(size),
         ItemRank::Size => size.saturating_mul(1_000).saturating_add(life),
         ItemRank::Conflicts => {
-            let conflicts = state.instance.edges[item].len() as i64;
+            let conflicts = state.instance.edges(item).count() as i64;
             let area = life.saturating_mul(size);
             conflicts.saturating_mul(1_000_000).saturating_add(area / 100)
         }

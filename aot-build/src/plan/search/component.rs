@@ -36,7 +36,13 @@ impl Component {
             }
             parts.push(Self { items: Vec::new(), first, end: section });
         }
-        for &item in self.items.iter().filter(|&&item| !state.placed[item]) {
+        let open = self.items.iter().filter(|&&item| !state.placed[item]);
+        if let [part] = &mut parts[..] {
+            part.items.reserve_exact(self.items.len());
+            part.items.extend(open);
+            return parts;
+        }
+        for &item in open {
             let start = state.instance.life[item][0].0;
             let part = parts.partition_point(|part| part.end <= start);
             parts[part].items.push(item);

@@ -6,6 +6,7 @@
 //! least `h` plus the bytes of those items.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::super::bounds::{self, Section};
 use super::super::model::Model;
@@ -46,8 +47,12 @@ pub(in super::super) struct Instance {
     pub(super) smallest: i64,
     pub(super) alignment: Vec<i64>,
     pub(super) fixed: Vec<Option<i64>>,
-    /// Of each item: all conflicts.
-    pub(super) edges: Vec<Vec<Edge>>,
+    /// Of each item: those that lie clear of it.
+    pub(super) clear: Vec<Vec<usize>>,
+    /// Of each item: all other conflicts.
+    pub(super) gapped: Vec<Vec<Edge>>,
+    /// Items are in consecutive sections, and all that share one lie clear of each other.
+    pub(super) is_plain: bool,
     /// Of each item: the conflicts in which it may start below the other, or
     /// together with it, after the other was placed.
     pub(super) loose: Vec<Vec<Edge>>,
@@ -56,6 +61,8 @@ pub(in super::super) struct Instance {
     pub(super) ordered: Vec<Vec<Edge>>,
     /// Of each item: sections that it is in, and its bytes there.
     pub(super) life: Vec<Vec<(usize, i64)>>,
+    /// Of each item: the same sections, consecutive ones together.
+    pub(super) spans: Vec<Vec<Range<usize>>>,
     /// Of each item: whether it is missing in a section between two of its own.
     pub(super) scattered: Vec<bool>,
     pub(super) has_scattered: bool,
@@ -72,28 +79,21 @@ pub(in super::super) struct Instance {
 impl Instance {
     /// The packing problem of the items `chosen` of a model.
     pub(in super::super) fn new(model: &Model<'_>, chosen: &[usize], sections: &[Section]) -> Self {
-        let mut is_exact = true;
-        let mut edges: Vec<Vec<Edge>> = vec![Vec::new(); chosen.len()];
-        for (first, second) in candidates(model, chosen) {
-            let (a, b) = (chosen[first], chosen[second]);
-            if let Some(gap) = model.gap(a, b) {
-                is_exact &= model.is_exact(a, b);
-                edges[first].push(Edge { item: second, gap });
-                edges[second].push(Edge { item: first, gap: gap.flipped() });
-            }
-        }
         let items = || chosen.iter().map(|&index| &model.items[index]);
         let mut instance = Self {
             unit: 1,
-            is_exact,
+            is_exact: true,
             smallest: 0,
             extent: items().map(|item| item.extent).collect(),
             alignment: items().map(|item| item.alignment).collect(),
             fixed: items().map(|item| item.fixed).collect(),
-            edges,
+            clear: vec![Vec::new(); chosen.len()],
+            gapped: vec![Vec::new(); chosen.len()],
+            is_plain: true,
             loose: Vec::new(),
             ordered: Vec::new(),
             life: vec![Vec::new(); chosen.len()],
+            spans: Vec::new(),
             scattered: Vec::new(),
             has_scattered: false,
             savings: vec![Vec::new(); chosen.len()],
@@ -101,19 +101,46 @@ impl Instance {
             grain: Vec::new(),
             class: Vec::new(),
         };
+        for (first, second) in candidates(model, chosen) {
+            instance.add_conflict(model, chosen, first, second);
+        }
         let local: BTreeMap<usize, usize> =
             chosen.iter().enumerate().map(|(local, &index)| (index, local)).collect();
         for section in sections {
             instance.add_section(model, section, &local);
         }
         instance.divide();
-        instance.scattered = instance.life.iter().map(|life| is_scattered(life)).collect();
+        instance.spans = instance.life.iter().map(|life| spans(life)).collect();
+        instance.scattered = instance.spans.iter().map(|spans| spans.len() > 1).collect();
         instance.has_scattered = instance.scattered.contains(&true);
+        instance.is_plain = !instance.has_scattered
+            && instance.gapped.iter().all(Vec::is_empty)
+            && instance.savings.iter().all(Vec::is_empty);
         instance.smallest = instance.extent.iter().copied().min().unwrap_or(0);
         instance.loose = instance.loose_edges();
         instance.ordered = instance.ordered_edges();
         instance.class = instance.classes();
         instance
+    }
+
+    fn add_conflict(&mut self, model: &Model<'_>, chosen: &[usize], first: usize, second: usize) {
+        let (a, b) = (chosen[first], chosen[second]);
+        let Some(gap) = model.gap(a, b) else { return };
+        self.is_exact &= model.is_exact(a, b);
+        if gap == (Gap { below: self.extent[first], above: self.extent[second] }) {
+            self.clear[first].push(second);
+            self.clear[second].push(first);
+        } else {
+            self.gapped[first].push(Edge { item: second, gap });
+            self.gapped[second].push(Edge { item: first, gap: gap.flipped() });
+        }
+    }
+
+    /// All conflicts of an item.
+    pub(super) fn edges(&self, item: usize) -> impl Iterator<Item = Edge> {
+        let gap = move |other: usize| Gap { below: self.extent[item], above: self.extent[other] };
+        let clear = self.clear[item].iter().map(move |&other| Edge { item: other, gap: gap(other) });
+        clear.chain(self.gapped[item].iter().copied())
     }
 
     fn add_section(&mut self, model: &Model<'_>, section: &Section, local: &BTreeMap<usize, usize>) {
@@ -163,7 +190,7 @@ impl Instance {
         figures.extend(self.extent.iter_mut());
         figures.extend(self.fixed.iter_mut().flatten());
         figures.extend(
-            self.edges.iter_mut().flatten().flat_map(|edge| [&mut edge.gap.below, &mut edge.gap.above]),
+            self.gapped.iter_mut().flatten().flat_map(|edge| [&mut edge.gap.below, &mut edge.gap.above]),
         );
         figures.extend(self.life.iter_mut().flatten().map(|(_, weight)| weight));
         let savings = self.savings.iter_mut().flatten();
@@ -172,15 +199,15 @@ impl Instance {
     }
 
     fn loose_edges(&self) -> Vec<Vec<Edge>> {
-        let loose = |edge: &&Edge| edge.gap.below <= 0 || self.fixed[edge.item].is_some();
-        self.edges.iter().map(|edges| edges.iter().filter(loose).copied().collect()).collect()
+        let loose = |edge: &Edge| edge.gap.below <= 0 || self.fixed[edge.item].is_some();
+        (0..self.extent.len()).map(|item| self.edges(item).filter(loose).collect()).collect()
     }
 
     fn ordered_edges(&self) -> Vec<Vec<Edge>> {
         if self.savings.iter().all(Vec::is_empty) {
-            return vec![Vec::new(); self.edges.len()];
+            return vec![Vec::new(); self.extent.len()];
         }
-        self.edges.clone()
+        (0..self.extent.len()).map(|item| self.edges(item).collect()).collect()
     }
 
     /// Numbers the sets of items that differ in nothing.
@@ -190,9 +217,7 @@ impl Instance {
     fn classes(&self) -> Vec<usize> {
         let mut known = BTreeMap::new();
         let class = |item: usize| {
-            let keeps_clear =
-                |edge: &Edge| edge.gap == Gap { below: self.extent[item], above: self.extent[edge.item] };
-            let is_plain = self.savings[item].is_empty() && self.edges[item].iter().all(keeps_clear);
+            let is_plain = self.savings[item].is_empty() && self.gapped[item].is_empty();
             let own = if is_plain { None } else { Some(item) };
             let next = known.len();
             *known.entry((own, self.extent[item], self.alignment[item], &self.life[item])).or_insert(next)
@@ -237,10 +262,10 @@ fn candidates(model: &Model<'_>, chosen: &[usize]) -> Box<dyn Iterator<Item = (u
     Box::new(pairs.into_iter())
 }
 
-/// Whether a section is missing between the first and the last of a life.
-fn is_scattered(life: &[(usize, i64)]) -> bool {
-    let ends = life.first().zip(life.last());
-    ends.is_some_and(|(first, last)| last.0 - first.0 + 1 != life.len())
+/// The sections of a life, consecutive ones together.
+fn spans(life: &[(usize, i64)]) -> Vec<Range<usize>> {
+    let runs = life.chunk_by(|before, after| before.0 + 1 == after.0);
+    runs.map(|run| run[0].0..run[0].0 + run.len()).collect()
 }
 
 fn gcd(a: i64, b: i64) -> i64 {

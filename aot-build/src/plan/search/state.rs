@@ -1,6 +1,8 @@
 //! The partial packing: placed items, lowest offsets of the others, and the
 //! trail by which both are taken back.
 
+use std::ops::Range;
+
 use super::instance::{Edge, Instance, Seat};
 
 /// The state of the search, with the means to undo every change.
@@ -13,8 +15,9 @@ pub(super) struct State<'a> {
     low: Vec<i64>,
     /// Of each section: the least `low` of its items not yet placed.
     floor: Vec<i64>,
-    /// Of each section: how many of its items not yet placed can lie there.
-    standing: Vec<u32>,
+    /// Of each section: how many of its items not yet placed can lie there. As wide as the
+    /// floors, so that the two are worked through together.
+    standing: Vec<i64>,
     /// Of each section: bytes that its items not yet placed need.
     open: Vec<i64>,
     /// Of each section: its items, those not yet placed first.
@@ -29,16 +32,18 @@ pub(super) struct State<'a> {
     /// Of each section: how often it has failed, fading.
     pub(super) failures: Vec<f64>,
     trail: Vec<Change>,
-    /// Sections whose floor must be computed anew, with no repeats.
-    stale: Vec<usize>,
-    is_stale: Vec<bool>,
+    /// The sections whose floors items have left, and what lies between them.
+    touched: Option<Range<usize>>,
+    /// Of each section: how many more items than in the one before it can lie on what was
+    /// placed last.
+    landed: Vec<i64>,
     /// Items that were raised since pairs were last ordered.
     raised: Vec<usize>,
 }
 
 enum Change {
     Low { item: usize, before: i64 },
-    Floor { section: usize, before: i64, standing: u32 },
+    Floor { section: usize, before: i64 },
     Placed { item: usize },
 }
 
@@ -59,7 +64,8 @@ impl<'a> State<'a> {
             capacity,
             placed: vec![true; items],
             low: vec![0; items],
-            floor: vec![0; sections],
+            // Lower than any item, so that it is computed.
+            floor: vec![-1; sections],
             standing: vec![0; sections],
             open: vec![0; sections],
             seats: instance.sections.clone(),
@@ -68,8 +74,8 @@ impl<'a> State<'a> {
             crossing: vec![0; sections],
             failures: vec![0.0; sections],
             trail: Vec::new(),
-            stale: Vec::new(),
-            is_stale: vec![false; sections],
+            touched: Some(0..sections),
+            landed: vec![0; sections + 1],
             raised: Vec::new(),
         }
     }
@@ -98,15 +104,18 @@ impl<'a> State<'a> {
         for item in 0..self.placed.len() {
             if !self.placed[item] {
                 self.raise(item, 0)?;
-            } else if self.low[item] + self.instance.extent[item] > self.capacity {
+            } else if self.reaches_too_high(item) {
                 return Err(DeadEnd);
             }
         }
         self.raised.extend((0..self.placed.len()).filter(|&item| !self.placed[item]));
-        for section in 0..self.floor.len() {
-            self.mark_stale(section);
-        }
         self.settle()
+    }
+
+    /// Whether an item has bytes above the capacity; one without bytes disturbs nobody.
+    fn reaches_too_high(&self, item: usize) -> bool {
+        let extent = self.instance.extent[item];
+        extent > 0 && self.low[item] + extent > self.capacity
     }
 
     /// The trail as it is now, for [`State::undo`].
@@ -118,14 +127,19 @@ impl<'a> State<'a> {
     pub(super) fn undo(&mut self, mark: usize) {
         while self.trail.len() > mark {
             match self.trail.pop() {
-                Some(Change::Low { item, before }) => self.low[item] = before,
-                Some(Change::Floor { section, before, standing }) => {
+                Some(Change::Low { item, before }) => {
+                    self.low[item] = before;
+                    self.sit(item);
+                }
+                Some(Change::Floor { section, before }) => {
                     self.floor[section] = before;
-                    self.standing[section] = standing;
+                    // It was computed anew because none was left.
+                    self.standing[section] = 0;
                 }
                 Some(Change::Placed { item }) => {
                     self.count_open(item, 1);
                     self.placed[item] = false;
+                    self.sit(item);
                     // The last to leave sits right behind those left.
                     for &(section, _) in &self.instance.life[item] {
                         self.left[section] += 1;
@@ -145,11 +159,28 @@ impl<'a> State<'a> {
         self.count_open(item, -1);
         self.leave(item);
         self.trail.push(Change::Placed { item });
+        self.rise(item);
         let instance = self.instance;
-        for &(section, _) in &instance.life[item] {
-            self.mark_stale(section);
+        let top = self.low[item] + instance.extent[item];
+        // Where all lies clear, what lands on top is counted as it is raised.
+        let landing = instance.spans[item].first().filter(|_| instance.is_plain);
+        for &other in &instance.clear[item] {
+            if self.placed[other] {
+                continue;
+            }
+            if self.low[other] < top {
+                self.raise(other, top)?;
+            }
+            if let Some(sections) = landing
+                && self.low[other] == top
+            {
+                self.land(other, sections);
+            }
         }
-        for edge in &instance.edges[item] {
+        if let Some(sections) = landing {
+            self.settle_on(top, sections.clone())?;
+        }
+        for edge in &instance.gapped[item] {
             if self.placed[edge.item] {
                 continue;
             }
@@ -160,6 +191,17 @@ impl<'a> State<'a> {
             self.raise(edge.item, least)?;
         }
         self.settle()
+    }
+
+    /// Counts an item that can lie on what was placed last, in `sections`.
+    fn land(&mut self, item: usize, sections: &Range<usize>) {
+        for span in &self.instance.spans[item] {
+            let (start, end) = (span.start.max(sections.start), span.end.min(sections.end));
+            if start < end {
+                self.landed[start] += 1;
+                self.landed[end] -= 1;
+            }
+        }
     }
 
     /// Raises the lowest offset of an item to the next one, from `least` up,
@@ -176,14 +218,9 @@ impl<'a> State<'a> {
         }
         if offset > before {
             self.trail.push(Change::Low { item, before });
+            self.rise(item);
             self.low[item] = offset;
-            let instance = self.instance;
-            for &(section, _) in &instance.life[item] {
-                if self.floor[section] == before {
-                    self.mark_stale(section);
-                }
-            }
-            if !instance.ordered[item].is_empty() {
+            if !self.instance.ordered[item].is_empty() {
                 self.raised.push(item);
             }
         }
@@ -253,7 +290,7 @@ impl<'a> State<'a> {
         let (instance, low) = (self.instance, self.low[item]);
         let placed = instance.loose[item].iter().filter(|edge| self.placed[edge.item]);
         let placed = placed.map(|edge| self.low[edge.item] + edge.gap.above).filter(|&end| end > low);
-        let open = instance.edges[item].iter().filter(|edge| !self.placed[edge.item]);
+        let open = instance.edges(item).filter(|edge| !self.placed[edge.item]);
         // What is not yet placed may end up higher than it can lie now.
         let open = open.map(|edge| (self.low[edge.item] + edge.gap.above).max(low + 1));
         placed.chain(open).map(|offset| instance.align(item, offset)).min()
@@ -263,8 +300,10 @@ impl<'a> State<'a> {
     /// them fits.
     pub(super) fn settle(&mut self) -> Result<(), DeadEnd> {
         self.order()?;
-        while let Some(section) = self.stale.pop() {
-            self.is_stale[section] = false;
+        for section in self.touched.take().into_iter().flatten() {
+            if self.standing[section] > 0 || self.floor[section] == i64::MAX {
+                continue;
+            }
             let (mut floor, mut standing) = (i64::MAX, 0);
             for low in self.unplaced(section).map(|item| self.low[item]) {
                 if low < floor {
@@ -273,24 +312,41 @@ impl<'a> State<'a> {
                     standing += 1;
                 }
             }
-            let (before, stood) = (self.floor[section], self.standing[section]);
-            if floor != before || standing != stood {
-                self.trail.push(Change::Floor { section, before, standing: stood });
-                self.floor[section] = floor;
-                self.standing[section] = standing;
+            self.set_floor(section, floor, standing)?;
+        }
+        Ok(())
+    }
+
+    /// Sets the floors of sections on which items can lie on what was placed last, with its
+    /// end at `top`.
+    fn settle_on(&mut self, top: i64, sections: Range<usize>) -> Result<(), DeadEnd> {
+        let mut standing = 0;
+        self.landed[sections.end] = 0;
+        for section in sections {
+            standing += std::mem::take(&mut self.landed[section]);
+            if standing > 0 && self.standing[section] == 0 {
+                self.set_floor(section, top, standing)?;
             }
-            if floor < i64::MAX && self.slack(section) < 0 {
-                self.failures[section] += 1.0;
-                self.forget_stale();
-                return Err(DeadEnd);
-            }
+        }
+        Ok(())
+    }
+
+    /// Sets the floor of a section that has lost its own; what is open above must fit.
+    fn set_floor(&mut self, section: usize, floor: i64, standing: i64) -> Result<(), DeadEnd> {
+        self.trail.push(Change::Floor { section, before: self.floor[section] });
+        self.floor[section] = floor;
+        self.standing[section] = standing;
+        if floor < i64::MAX && self.slack(section) < 0 {
+            self.failures[section] += 1.0;
+            self.forget();
+            return Err(DeadEnd);
         }
         Ok(())
     }
 
     /// Counts a failure where an item that does not fit is most cramped.
     fn blame(&mut self, item: usize) {
-        self.forget_stale();
+        self.forget();
         let used = |section: usize| self.floor[section].saturating_add(self.open[section]);
         let life = self.instance.life[item].iter();
         if let Some(&(section, _)) = life.max_by_key(|&&(section, _)| used(section)) {
@@ -298,17 +354,34 @@ impl<'a> State<'a> {
         }
     }
 
-    fn forget_stale(&mut self) {
+    /// Drops what was noted of changes that are to be undone.
+    fn forget(&mut self) {
         self.raised.clear();
-        for section in self.stale.drain(..) {
-            self.is_stale[section] = false;
+        self.landed.fill(0);
+        self.touched = None;
+    }
+
+    /// An item leaves the floors on which it stands.
+    fn rise(&mut self, item: usize) {
+        let low = self.low[item];
+        for span in &self.instance.spans[item] {
+            let floors = self.floor[span.clone()].iter().zip(&mut self.standing[span.clone()]);
+            for (&floor, standing) in floors {
+                *standing -= i64::from(floor == low);
+            }
+            let touched = self.touched.take().unwrap_or_else(|| span.clone());
+            self.touched = Some(touched.start.min(span.start)..touched.end.max(span.end));
         }
     }
 
-    fn mark_stale(&mut self, section: usize) {
-        if !self.is_stale[section] {
-            self.is_stale[section] = true;
-            self.stale.push(section);
+    /// An item is back on the floors on which it stood.
+    fn sit(&mut self, item: usize) {
+        let low = self.low[item];
+        for span in &self.instance.spans[item] {
+            let floors = self.floor[span.clone()].iter().zip(&mut self.standing[span.clone()]);
+            for (&floor, standing) in floors {
+                *standing += i64::from(floor == low);
+            }
         }
     }
 
@@ -372,7 +445,7 @@ impl<'a> State<'a> {
     }
 
     /// How many items of a section can lie at its floor.
-    pub(super) fn standing(&self, section: usize) -> u32 {
+    pub(super) fn standing(&self, section: usize) -> i64 {
         self.standing[section]
     }
 

@@ -170,9 +170,9 @@ impl<'a> Tree<'a> {
 
     /// Lifts items from their lowest offsets to where something can carry them.
     fn lift(&mut self, items: &[usize]) -> Result<(), DeadEnd> {
-        let carried = items.iter().map(|&item| self.state.next_support(item));
-        for (&item, offset) in items.iter().zip(carried.collect::<Vec<_>>()) {
-            self.state.raise(item, offset.ok_or(DeadEnd)?)?;
+        let carried: Option<Vec<i64>> = items.iter().map(|&item| self.state.next_support(item)).collect();
+        for (&item, offset) in items.iter().zip(carried.ok_or(DeadEnd)?) {
+            self.state.raise(item, offset)?;
         }
         self.state.settle()
     }

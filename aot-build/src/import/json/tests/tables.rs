@@ -57,7 +57,7 @@ fn document() {
         (
             r#""version": 1,"#,
             r#""version": 1, "input": ["x"],"#,
-            "line 3, column 17: unknown field `input`, expected one of `$schema`, `format`, `version`, `name`, `tensors`, `inputs`, `outputs`, `nodes`\n  = help: did you mean `inputs`?",
+            "line 3, column 17: unknown field `input`, expected one of `$schema`, `format`, `version`, `name`, `tensors`, `inputs`, `outputs`, `states`, `nodes`\n  = help: did you mean `inputs`?",
         ),
         (
             r#""version": 1,"#,
@@ -118,8 +118,8 @@ fn tensors() {
         ),
         (
             r#""x": {"dtype": "f32","#,
-            r#""x": {"dtype": "f16","#,
-            "line 5, column 20: tensor `x`: unknown variant `f16`, expected one of `i8`, `u8`, `i16`, `i32`, `i64`, `f32`, `bool`\n  = help: did you mean `i16`?",
+            r#""x": {"dtype": "f26","#,
+            "line 5, column 20: tensor `x`: unknown variant `f26`, expected one of `i8`, `u8`, `i16`, `i32`, `i64`, `f16`, `f32`, `bool`\n  = help: did you mean `f16`?",
         ),
         (
             r#""x": {"dtype": "f32","#,
@@ -307,7 +307,7 @@ fn nodes() {
         (
             attributes,
             r#"{"dtype": "i7"}"#,
-            "line 12, column 96: node #0 quantize `q`: unknown variant `i7`, expected one of `i8`, `u8`, `i16`, `i32`, `i64`, `f32`, `bool`",
+            "line 12, column 96: node #0 quantize `q`: unknown variant `i7`, expected one of `i8`, `u8`, `i16`, `i32`, `i64`, `f16`, `f32`, `bool`",
         ),
         (
             attributes,
@@ -406,4 +406,24 @@ fn nodes() {
             "line 7, column 35: tensor `y`: shape [3, 0] has no element",
         ),
     ]);
+}
+
+#[test]
+fn states() {
+    let nodes = r#""inputs": ["x"],"#;
+    let state = |entry: &str| format!("{nodes} \"states\": [{entry}],");
+    for (entry, expect) in [
+        (r#"{"before": "s", "after": "h", "initial": "w"}"#, "state `s` is not declared in `tensors`"),
+        (r#"{"before": "x", "after": "h", "initial": "w"}"#, "state `x` is another tensor already"),
+        (r#"{"before": "y", "after": "h", "initial": "x"}"#, "state `y` starts as `x`, which is no constant"),
+        (
+            r#"{"before": "y", "after": "h", "initial": "w"}"#,
+            "state `y` is i8 [1, 3] and starts as f32 [3, 2]",
+        ),
+        (r#"{"before": "y", "after": "h"}"#, "missing field `initial`"),
+        (r#"{"before": "y", "after": "none", "initial": "w"}"#, "there is no tensor `none`"),
+    ] {
+        let found = problems(nodes, &state(entry));
+        assert!(found.contains(expect), "{entry}: {found}");
+    }
 }

@@ -1,0 +1,116 @@
+//! What differs between element types: products, their sum, and what becomes of it.
+
+use core::marker::PhantomData;
+
+use super::super::RangeF32;
+use super::super::real::Real;
+use super::super::requantize::{Finish, Requantize, RequantizeI16};
+
+/// The arithmetic of a depthwise convolution.
+pub(super) trait Arithmetic {
+    type X: Copy;
+    type Weight: Copy;
+    type Sum: Copy + Default;
+    type Y;
+    fn multiply_add(&self, sum: Self::Sum, x: Self::X, weight: Self::Weight) -> Self::Sum;
+    /// Sets `y` to the results of the channels from `first` on.
+    fn finish(&self, first: usize, sums: &mut [Self::Sum], y: &mut [Self::Y]);
+}
+
+pub(super) struct F32<'a, W> {
+    pub(super) bias: &'a [f32],
+    pub(super) range: RangeF32,
+    pub(super) weights: PhantomData<W>,
+}
+
+impl<W: Real> Arithmetic for F32<'_, W> {
+    type X = f32;
+    type Weight = W;
+    type Sum = f32;
+    type Y = f32;
+
+    #[inline(always)]
+    fn multiply_add(&self, sum: f32, x: f32, weight: W) -> f32 {
+        sum + x * weight.widen()
+    }
+
+    #[inline(always)]
+    fn finish(&self, first: usize, sums: &mut [f32], y: &mut [f32]) {
+        for (sum, bias) in sums.iter_mut().zip(self.bias.get(first..).unwrap_or_default()) {
+            *sum += bias;
+        }
+        for (y, sum) in y.iter_mut().zip(sums) {
+            *y = self.range.limit(*sum);
+        }
+    }
+}
+
+pub(super) struct I8<'a> {
+    pub(super) zero: i16,
+    pub(super) requantize: Requantize<'a>,
+}
+
+impl Arithmetic for I8<'_> {
+    type X = i8;
+    type Weight = i8;
+    type Sum = i32;
+    type Y = i8;
+
+    #[inline(always)]
+    fn multiply_add(&self, sum: i32, x: i8, weight: i8) -> i32 {
+        let x = i16::from(x).wrapping_sub(self.zero);
+        sum.wrapping_add(i32::from(x) * i32::from(weight))
+    }
+
+    #[inline(always)]
+    fn finish(&self, first: usize, sums: &mut [i32], y: &mut [i8]) {
+        self.requantize.channels(first, sums, y);
+    }
+}
+
+/// Weights with a zero point. It is taken off each of them: a sum of `x` for each
+/// channel would cost as much as the products.
+pub(super) struct AsymmetricI8<'a> {
+    pub(super) x: I8<'a>,
+    pub(super) weights_zero: i16,
+}
+
+impl Arithmetic for AsymmetricI8<'_> {
+    type X = i8;
+    type Weight = i8;
+    type Sum = i32;
+    type Y = i8;
+
+    #[inline(always)]
+    fn multiply_add(&self, sum: i32, x: i8, weight: i8) -> i32 {
+        let x = i16::from(x).wrapping_sub(self.x.zero);
+        let weight = i16::from(weight).wrapping_sub(self.weights_zero);
+        sum.wrapping_add(i32::from(x) * i32::from(weight))
+    }
+
+    #[inline(always)]
+    fn finish(&self, first: usize, sums: &mut [i32], y: &mut [i8]) {
+        self.x.finish(first, sums, y);
+    }
+}
+
+pub(super) struct I16<'a>(pub(super) RequantizeI16<'a>);
+
+impl Arithmetic for I16<'_> {
+    type X = i16;
+    type Weight = i8;
+    type Sum = i64;
+    type Y = i16;
+
+    #[inline(always)]
+    fn multiply_add(&self, sum: i64, x: i16, weight: i8) -> i64 {
+        sum.wrapping_add(i64::from(i32::from(x) * i32::from(weight)))
+    }
+
+    #[inline(always)]
+    fn finish(&self, first: usize, sums: &mut [i64], y: &mut [i16]) {
+        for (i, (y, sum)) in y.iter_mut().zip(sums).enumerate() {
+            *y = self.0.apply(first + i, *sum);
+        }
+    }
+}

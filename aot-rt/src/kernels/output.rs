@@ -1,0 +1,94 @@
+//! What results are limited to.
+
+use super::kernel_params;
+
+kernel_params! {
+    /// Range that a float result is limited to: a fused activation.
+    pub struct RangeF32 {
+        /// Lower limit, or minus infinity.
+        pub min: f32,
+        /// Upper limit, or infinity.
+        pub max: f32,
+    }
+
+    /// Range that an int8 result is limited to.
+    pub struct RangeI8 {
+        /// Lower limit: -128, or that of a fused activation.
+        pub min: i32,
+        /// Upper limit: 127, or that of a fused activation.
+        pub max: i32,
+    }
+
+    /// Range that an int16 result is limited to.
+    pub struct RangeI16 {
+        /// Lower limit: -32768, or that of a fused activation.
+        pub min: i32,
+        /// Upper limit: 32767, or that of a fused activation.
+        pub max: i32,
+    }
+
+    /// Zero point of a quantized result, and the range that it is limited to.
+    pub struct OutputI8 {
+        /// Integer that stands for 0.
+        pub zero_point: i32,
+        /// Lower limit: -128, or that of a fused activation.
+        pub min: i32,
+        /// Upper limit: 127, or that of a fused activation.
+        pub max: i32,
+        /// Round once instead of twice, see [`Rounding`](crate::fixed_point::Rounding).
+        pub single_rounding: bool,
+    }
+}
+
+impl RangeF32 {
+    /// `x` within the range; NaN stays NaN.
+    #[inline(always)]
+    #[must_use]
+    pub const fn limit(self, x: f32) -> f32 {
+        if x < self.min {
+            self.min
+        } else if x > self.max {
+            self.max
+        } else {
+            x
+        }
+    }
+}
+
+impl RangeI8 {
+    /// `q` within the range.
+    #[inline(always)]
+    #[must_use]
+    pub fn limit(self, q: i32) -> i8 {
+        q.max(self.min).min(self.max) as i8
+    }
+}
+
+impl RangeI16 {
+    /// `q` within the range.
+    #[inline(always)]
+    #[must_use]
+    pub fn limit(self, q: i64) -> i16 {
+        q.max(self.min.into()).min(self.max.into()) as i16
+    }
+}
+
+impl OutputI8 {
+    /// The stated rounding.
+    #[inline(always)]
+    #[must_use]
+    pub const fn rounding(self) -> crate::fixed_point::Rounding {
+        if self.single_rounding {
+            crate::fixed_point::Rounding::Single
+        } else {
+            crate::fixed_point::Rounding::Double
+        }
+    }
+
+    /// `steps` from the zero point, within the range.
+    #[inline(always)]
+    #[must_use]
+    pub fn limit(self, steps: i32) -> i8 {
+        RangeI8 { min: self.min, max: self.max }.limit(steps.wrapping_add(self.zero_point))
+    }
+}

@@ -1,0 +1,5 @@
+aot_macros::aot_model! {
+    struct Dense = "models/dense.json" { inputs = "rows" }
+}
+
+fn main() {}
