@@ -10,7 +10,7 @@ use aot_rt::kernels::{Broadcast, Cast as CastTo, Compare, CopyI8, DequantizeI8F3
 use serde::{Deserialize, Serialize};
 
 use super::compare::Relation;
-use super::{Operands, Operator, no_kernel, one};
+use super::{Operands, Operator, no_kernel, one, quantized};
 use crate::error::OpError;
 use crate::graph::TensorType;
 use crate::program::{NodeLowering, Operand};
@@ -84,6 +84,12 @@ impl Operator for Cast {
 
     fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
         let (from, to) = (node.input(0)?.ty.dtype, node.output(0).ty.dtype);
+        // The integers themselves count, which are not the file's.
+        for tensor in [node.input(0)?, node.output(0)] {
+            if from != to && quantized::legacy(tensor) {
+                return Err(format!("no kernel for `{}`, which is u8", tensor.name).into());
+            }
+        }
         let len = node.output(0).ty.shape.elements();
         let description = format!("{len} elements, {} → {}", from.name(), to.name());
         let (x, y) = (node.read(0)?, node.write(0));

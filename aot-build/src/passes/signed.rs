@@ -80,6 +80,7 @@ fn keep_meaning(graph: &Graph, node: &mut Node) {
     let is_legacy = result.quantization.as_ref().is_some_and(|quantization| quantization.legacy());
     match &mut node.op {
         Op::Quantize(quantize) => quantize.dtype = result.dtype,
+        Op::Cast(cast) => cast.dtype = result.dtype,
         Op::Pad(pad) if is_legacy => pad.value = pad.value.map(|value| value - 128.0),
         _ => {}
     }
