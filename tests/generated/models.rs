@@ -1,7 +1,7 @@
 //! The models of `shared/models` that must give the reference's numbers.
 
 /// Names of their folders.
-pub(crate) const SHARED: [&str; 23] = [
+pub(crate) const SHARED: [&str; 24] = [
     "coral_mobilenet_v1_025_128_uint8",
     "mediapipe_face_detection_short_range",
     "microflow_sine",
@@ -16,6 +16,7 @@ pub(crate) const SHARED: [&str; 23] = [
     "mlperf_sww_int8",
     "mlperf_vww_float",
     "mlperf_vww_int8",
+    "mww_okay_nabu",
     "seanet_add12",
     "seanet_conv0",
     "seanet_quantize0",
