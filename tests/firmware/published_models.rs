@@ -2,7 +2,7 @@
 #![no_std]
 #![no_main]
 
-use aot_rt::{Block, Model, block_bytes, block_bytes_mut};
+use aot_rt::{Block, Model, TensorInfo, block_bytes, block_bytes_mut};
 
 // RUNNERS
 
@@ -15,14 +15,23 @@ extern "C" fn main() -> i32 {
     0
 }
 
-/// Runs a model of one input and one output on zeros.
+/// Runs a model of at most two inputs and two outputs on zeros.
 fn run<M: Model>(model: Option<&mut M>) -> bool {
-    let (input, mut output) = ([Block::default(); 7_000], [Block::default(); 200]);
-    let (Some(model), [x], [y]) = (model, M::INPUTS, M::OUTPUTS) else { return false };
-    let x = block_bytes(&input).get(..x.bytes());
-    let y = block_bytes_mut(&mut output).get_mut(..y.bytes());
-    let (Some(x), Some(y)) = (x, y) else { return false };
-    model.run_bytes(&[x], &mut [y]).is_ok()
+    let input = [Block::default(); 12_288];
+    let (mut first, mut second) = ([Block::default(); 3_600], [Block::default(); 3_600]);
+    let Some(model) = model else { return false };
+    let size = |of: &[TensorInfo], i: usize| of.get(i).map_or(0, TensorInfo::bytes);
+    let [a, b] = [0, 1].map(|i| block_bytes(&input).get(..size(M::INPUTS, i)));
+    let y = block_bytes_mut(&mut first).get_mut(..size(M::OUTPUTS, 0));
+    let z = block_bytes_mut(&mut second).get_mut(..size(M::OUTPUTS, 1));
+    let (Some(a), Some(b), Some(y), Some(z)) = (a, b, y, z) else { return false };
+    let (one, two) = ([a], [a, b]);
+    let inputs: &[&[u8]] = if M::INPUTS.len() == 1 { &one } else { &two };
+    if M::OUTPUTS.len() == 1 {
+        model.run_bytes(inputs, &mut [y]).is_ok()
+    } else {
+        model.run_bytes(inputs, &mut [y, z]).is_ok()
+    }
 }
 
 #[panic_handler]

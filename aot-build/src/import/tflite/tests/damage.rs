@@ -52,11 +52,12 @@ pub(super) fn survive(bytes: &[u8]) -> bool {
 fn check(graph: &Graph) {
     let mut written: Vec<_> = graph.tensors.iter().map(|tensor| tensor.data.is_some()).collect();
     graph.inputs.iter().for_each(|id| written[id.index()] = true);
+    graph.states.iter().for_each(|state| written[state.before.index()] = true);
     for node in &graph.nodes {
         assert!(node.inputs.iter().flatten().all(|id| written[id.index()]));
         node.outputs.iter().for_each(|id| written[id.index()] = true);
     }
-    assert!(graph.outputs.iter().all(|id| written[id.index()]));
+    assert!(graph.results().all(|id| written[id.index()]));
     for tensor in &graph.tensors {
         assert!(tensor.data.as_ref().is_none_or(|data| data.bytes().len() == tensor.ty.bytes()));
     }
