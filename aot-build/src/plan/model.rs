@@ -241,7 +241,10 @@ impl<'a> Model<'a> {
         let lives =
             self.items[item].members.iter().map(|member| &self.problem.buffers()[member.buffer.index()].live);
         let lives = lives.filter(|live| !live.is_empty());
-        lives.fold(usize::MAX..0, |life, live| life.start.min(live.start)..life.end.max(live.end))
+        lives
+            .cloned()
+            .reduce(|life, live| life.start.min(live.start)..life.end.max(live.end))
+            .unwrap_or_default()
     }
 
     /// Items alive together with one: all that start before it ends, without
