@@ -9,7 +9,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use aot_build::Builder;
-use aot_build::config::Optimize;
+use aot_build::config::{Memory, Optimize};
+
+/// How each model is compiled, by the name in the benchmark.
+const WAYS: [(&str, Optimize, Memory); 3] = [
+    ("speed", Optimize::Speed, Memory::Auto),
+    ("size", Optimize::Size, Memory::Auto),
+    ("min", Optimize::Speed, Memory::Min),
+];
 
 fn main() {
     println!("cargo::rerun-if-env-changed=AOT_SHARED");
@@ -22,9 +29,9 @@ fn main() {
 
     let (mut modules, mut calls) = (String::new(), String::new());
     for (name, model) in own.into_iter().chain(shared).filter(|(_, model)| model.is_file()) {
-        for (suffix, optimize) in [("speed", Optimize::Speed), ("size", Optimize::Size)] {
+        for (suffix, optimize, memory) in WAYS {
             let module = format!("{name}_{suffix}");
-            let runner = compile(&module, &model, optimize);
+            let runner = compile(&module, &model, optimize, memory);
             // Writing to a string cannot fail.
             let _ = writeln!(modules, "mod {module} {{ include!({runner:?}); }}");
             let _ = writeln!(calls, "    time(criterion, \"{name}/{suffix}\", {module}::Runner::take());");
@@ -35,10 +42,11 @@ fn main() {
 }
 
 /// Compiles a model into a folder of its own and gives the path of its source.
-fn compile(module: &str, model: &Path, optimize: Optimize) -> PathBuf {
+fn compile(module: &str, model: &Path, optimize: Optimize, memory: Memory) -> PathBuf {
     let folder = out_dir().join(module);
     fs::create_dir_all(&folder).expect("a folder in OUT_DIR can be made");
-    if let Err(error) = Builder::new(model).name("Runner").optimize(optimize).out_dir(&folder).compile() {
+    let builder = Builder::new(model).name("Runner").optimize(optimize).memory(memory);
+    if let Err(error) = builder.out_dir(&folder).compile() {
         panic!("{error}");
     }
     folder.join("runner.rs")

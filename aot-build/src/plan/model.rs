@@ -241,8 +241,10 @@ impl<'a> Model<'a> {
         let lives =
             self.items[item].members.iter().map(|member| &self.problem.buffers()[member.buffer.index()].live);
         let lives = lives.filter(|live| !live.is_empty());
-        let union = |a: Range<usize>, b: Range<usize>| a.start.min(b.start)..a.end.max(b.end);
-        lives.cloned().reduce(union).unwrap_or_default()
+        lives
+            .cloned()
+            .reduce(|life, live| life.start.min(live.start)..life.end.max(live.end))
+            .unwrap_or_default()
     }
 
     /// Items alive together with one: all that start before it ends, without
