@@ -91,7 +91,7 @@ mod tests {
     use super::*;
     use crate::eval::Evaluator;
     use crate::graph::sketch::{Sketch, u8_type};
-    use crate::ops::{Add, Pad};
+    use crate::ops::{Add, Cast, Pad};
     use crate::{Config, compile};
 
     fn compiled_and_text(graph: &Graph) -> (crate::Compiled, String) {
@@ -138,5 +138,14 @@ mod tests {
         let y = sketch.typed("y", pad, &[x], u8_type([2], 0.5, 128));
         let (compiled, _) = compiled_and_text(&sketch.finish(&[y]));
         assert_eq!(Evaluator::new(&compiled).run(&[&[7]]).unwrap(), [[200, 7]]);
+    }
+
+    #[test]
+    fn integers_that_are_not_the_files_are_not_cast() {
+        let mut sketch = Sketch::new();
+        let x = sketch.input("x", u8_type([2], 0.5, 128));
+        let y = sketch.node("y", Cast { dtype: DType::F32 }, &[x]);
+        let problems = compile(sketch.finish(&[y]), &Config::default()).unwrap_err();
+        assert!(problems[0].to_string().contains("which is u8"), "{}", problems[0]);
     }
 }
