@@ -148,14 +148,12 @@ layer!(Conv2dF32, Conv2dI8, Conv2dI16, Conv2dDynamicI8);
 /// group [packed](super::packed_filters), `bias`: `[out_channels]` or empty, `y`:
 /// `[batch, out_h, out_w, out_channels]`. Cells outside the image count as 0.
 pub fn conv2d_f32(params: &impl Params<Conv2dF32>, images: impl Images<f32>, weights: &[f32], bias: &[f32]) {
-    let p = params.get();
-    convolve_f32(&p, images, weights, bias, &p.range);
+    convolve_f32(params, images, weights, bias, &params.get().range);
 }
 
 /// [`conv2d_f32`] with weights in half precision.
 pub fn conv2d_f16(params: &impl Params<Conv2dF32>, images: impl Images<f32>, weights: &[f16], bias: &[f32]) {
-    let p = params.get();
-    convolve_f32(&p, images, weights, bias, &p.range);
+    convolve_f32(params, images, weights, bias, &params.get().range);
 }
 
 /// Convolution, int8.
@@ -228,16 +226,19 @@ pub fn conv2d_i16(
 }
 
 /// The convolution, with the sums going where `finish` says.
+///
+/// Generic over the parameters, so that the closure below is a step's own and is inlined
+/// for being called once.
 #[inline(always)]
 pub(super) fn convolve_f32(
-    p: &Conv2dF32,
+    params: &impl Params<Conv2dF32>,
     images: impl Images<f32>,
     weights: &[impl Real],
     bias: &[f32],
     finish: &impl FinishF32,
 ) {
-    let layer = Layer::from(p);
-    let (filter, in_group, out_group) = layer.group();
+    let p = params.get();
+    let (filter, in_group, out_group) = Layer::from(&p).group();
     debug_assert_eq!(weights.len(), filter * p.out_channels);
     images.for_each_cell(&p.window, [p.in_channels, p.out_channels], |x, taps, y| {
         let mut patch = patch(&p.window, x, taps, p.in_channels, in_group);
