@@ -13,9 +13,11 @@ const BUDGET: Duration = Duration::from_secs(1);
 fn main() {
     let mut results = serde_json::Map::new();
     for path in std::env::args().skip(1) {
-        let result = match median_us(&path) {
-            Ok(us) => serde_json::json!({ "tract_us": us }),
-            Err(error) => serde_json::json!({ "refused": format!("{error:#}") }),
+        // tract 0.23 panics on some files that it cannot read.
+        let result = match std::panic::catch_unwind(|| median_us(&path)) {
+            Ok(Ok(us)) => serde_json::json!({ "tract_us": us }),
+            Ok(Err(error)) => serde_json::json!({ "refused": format!("{error:#}") }),
+            Err(_) => serde_json::json!({ "refused": "panicked" }),
         };
         results.insert(path, result);
     }
