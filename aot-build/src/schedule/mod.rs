@@ -8,9 +8,9 @@
 //! [`reorder`] does it for a lowered [`Program`](crate::program::Program).
 //!
 //! How it gets far: the graph is divided at steps that come before or after all
-//! others ([`sections`]); within a section, sets of done steps are explored in the
-//! order of their peak ([`exact`]); and steps that can only help are taken without
-//! a choice ([`settle`]).
+//! others (`sections`); within a section, sets of done steps are explored in the
+//! order of their peak (`exact`); and steps that can only help are taken without
+//! a choice (`settle`).
 
 mod beam;
 mod bound;
