@@ -51,6 +51,14 @@ impl Operator for AveragePool2d {
         one(x.ty.dtype, [batch, height, width, channels])
     }
 
+    fn activation_mut(&mut self) -> Option<&mut Activation> {
+        Some(&mut self.activation)
+    }
+
+    fn cells(&self) -> u64 {
+        (self.window[0] as u64).saturating_mul(self.window[1] as u64)
+    }
+
     fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
         let (x, y) = (node.input(0)?, node.output(0));
         let window = self.window(&x.ty.shape)?;

@@ -192,9 +192,12 @@ impl Operator for Binary {
     }
 
     fn infer(&self, operands: &Operands<'_>) -> Result<Vec<TensorType>, OpError> {
-        operands.count(2..=2)?;
-        let (a, b) = (operands.get(0)?, operands.get(1)?);
-        one(a.ty.dtype, broadcast::shape(&a.ty.shape, &b.ty.shape)?)
+        let shape = broadcast::shape_of_two(operands)?;
+        one(operands.get(0)?.ty.dtype, shape)
+    }
+
+    fn activation_mut(&mut self) -> Option<&mut Activation> {
+        Some(&mut self.activation)
     }
 
     fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {

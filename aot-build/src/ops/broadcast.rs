@@ -2,6 +2,7 @@
 
 use aot_rt::kernels::Broadcast;
 
+use super::Operands;
 use crate::error::OpError;
 use crate::graph::Shape;
 
@@ -22,6 +23,16 @@ pub(super) fn shape(a: &[usize], b: &[usize]) -> Result<Vec<usize>, OpError> {
             _ => Err(format!("shapes {a:?} and {b:?} cannot be broadcast together").into()),
         })
         .collect()
+}
+
+/// The shape that the only two operands are repeated to.
+///
+/// # Errors
+///
+/// See [`shape`]; when there are more or less.
+pub(super) fn shape_of_two(operands: &Operands<'_>) -> Result<Vec<usize>, OpError> {
+    operands.count(2..=2)?;
+    shape(&operands.get(0)?.ty.shape, &operands.get(1)?.ty.shape)
 }
 
 /// Loops over the elements of a result of `N` operands.

@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::strided::Strided;
-use super::{Operands, Operator, View, broadcast, one, quantized};
+use super::strided::{Movement, Strided};
+use super::{Operands, Operator, View, broadcast, one};
 use crate::error::OpError;
 use crate::graph::{Shape, TensorType};
 use crate::program::NodeLowering;
@@ -20,13 +20,13 @@ pub struct BroadcastTo {
     pub shape: Shape,
 }
 
-impl BroadcastTo {
-    fn elements(&self, x: &Shape) -> Strided {
+impl Movement for BroadcastTo {
+    fn piece(&self, x: &Shape, _: usize) -> Option<Strided> {
         // Axes that `x` does not have come first.
         let mut strides = vec![0; self.shape.len().saturating_sub(x.len())];
         let own = x.iter().zip(x.strides());
         strides.extend(own.map(|(extent, stride)| if *extent == 1 { 0 } else { stride as i64 }));
-        Strided::gather(0, &strides, &self.shape)
+        Some(Strided::gather(0, &strides, &self.shape))
     }
 }
 
@@ -42,14 +42,11 @@ impl Operator for BroadcastTo {
         }
     }
 
-    fn view(&self, _: usize, operands: &Operands<'_>) -> Option<View> {
-        let first = self.elements(&operands.get(0).ok()?.ty.shape).contiguous()?;
-        Some(View { operand: 0, first })
+    fn view(&self, result: usize, operands: &Operands<'_>) -> Option<View> {
+        self.view_of_piece(result, operands)
     }
 
     fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
-        let (x, y) = (node.input(0)?, node.output(0));
-        quantized::unchanged(x, y)?;
-        self.elements(&x.ty.shape).result(node, 0, 0)
+        self.lower_pieces(node)
     }
 }

@@ -107,9 +107,7 @@ impl Operator for Compare {
     }
 
     fn infer(&self, operands: &Operands<'_>) -> Result<Vec<TensorType>, OpError> {
-        operands.count(2..=2)?;
-        let (a, b) = (operands.get(0)?, operands.get(1)?);
-        one(DType::Bool, broadcast::shape(&a.ty.shape, &b.ty.shape)?)
+        one(DType::Bool, broadcast::shape_of_two(operands)?)
     }
 
     fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {

@@ -62,6 +62,10 @@ impl Operator for DepthwiseConv2d {
         one(x.ty.dtype, [batch, height, width, out])
     }
 
+    fn activation_mut(&mut self) -> Option<&mut Activation> {
+        Some(&mut self.activation)
+    }
+
     fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
         let (x, weights, y) = (node.input(0)?, node.input(1)?, node.output(0));
         let window = self.window(&x.ty.shape, &weights.ty.shape)?;

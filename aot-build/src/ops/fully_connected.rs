@@ -49,6 +49,10 @@ impl Operator for FullyConnected {
         one(x.ty.dtype, shape)
     }
 
+    fn activation_mut(&mut self) -> Option<&mut Activation> {
+        Some(&mut self.activation)
+    }
+
     fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
         let (x, weights, y) = (node.input(0)?, node.input(1)?, node.output(0));
         let [outputs, inputs] = weights.ty.shape.array()?;

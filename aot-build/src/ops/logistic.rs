@@ -8,7 +8,7 @@ use aot_rt::DType;
 use aot_rt::kernels::{Kernel, LogisticF32, logistic_table};
 use serde::{Deserialize, Serialize};
 
-use super::{Operands, Operator, no_kernel, one, quantized};
+use super::{Operands, Operator, no_kernel, quantized, same};
 use crate::error::OpError;
 use crate::graph::TensorType;
 use crate::program::NodeLowering;
@@ -23,9 +23,7 @@ impl Operator for Logistic {
     const NAME: &'static str = "logistic";
 
     fn infer(&self, operands: &Operands<'_>) -> Result<Vec<TensorType>, OpError> {
-        operands.count(1..=1)?;
-        let x = operands.get(0)?;
-        one(x.ty.dtype, x.ty.shape.clone())
+        same(operands)
     }
 
     fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {

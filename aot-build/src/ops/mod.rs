@@ -127,6 +127,17 @@ pub trait Operator {
         None
     }
 
+    /// The activation that the operator can apply to its result.
+    fn activation_mut(&mut self) -> Option<&mut Activation> {
+        None
+    }
+
+    /// Elements that are looked at for each of the result, where that is not counted as
+    /// multiply-accumulates.
+    fn cells(&self) -> u64 {
+        1
+    }
+
     /// Appends the steps that compute the results.
     ///
     /// # Errors
@@ -197,6 +208,13 @@ impl<'a> Operands<'a> {
 /// One result of this type.
 pub(crate) fn one(dtype: DType, shape: impl Into<Vec<usize>>) -> Result<Vec<TensorType>, OpError> {
     Ok(vec![TensorType::new(dtype, Shape::new(shape)?)])
+}
+
+/// The one result of an operator that keeps the type of its only operand.
+pub(crate) fn same(operands: &Operands<'_>) -> Result<Vec<TensorType>, OpError> {
+    operands.count(1..=1)?;
+    let x = operands.get(0)?;
+    one(x.ty.dtype, x.ty.shape.clone())
 }
 
 /// No kernel for these types of operands and result.
@@ -301,6 +319,20 @@ macro_rules! operators {
             pub fn part(&self, operand: usize, operands: &[Option<&Tensor>]) -> Option<usize> {
                 match self {
                     $(Self::$op(op) => op.part(operand, &Operands(operands)),)*
+                }
+            }
+
+            /// The activation, see [`Operator::activation_mut`].
+            pub(crate) fn activation_mut(&mut self) -> Option<&mut Activation> {
+                match self {
+                    $(Self::$op(op) => op.activation_mut(),)*
+                }
+            }
+
+            /// Elements that are looked at, see [`Operator::cells`].
+            pub(crate) fn cells(&self) -> u64 {
+                match self {
+                    $(Self::$op(op) => op.cells(),)*
                 }
             }
 

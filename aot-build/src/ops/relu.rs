@@ -8,7 +8,7 @@ use aot_rt::DType;
 use aot_rt::kernels::{ClampF32, Kernel};
 use serde::{Deserialize, Serialize};
 
-use super::{Activation, Operands, Operator, no_kernel, one, quantized};
+use super::{Activation, Operands, Operator, no_kernel, quantized, same};
 use crate::error::OpError;
 use crate::graph::TensorType;
 use crate::program::NodeLowering;
@@ -32,9 +32,11 @@ impl Operator for Relu {
     const NAME: &'static str = "relu";
 
     fn infer(&self, operands: &Operands<'_>) -> Result<Vec<TensorType>, OpError> {
-        operands.count(1..=1)?;
-        let x = operands.get(0)?;
-        one(x.ty.dtype, x.ty.shape.clone())
+        same(operands)
+    }
+
+    fn activation_mut(&mut self) -> Option<&mut Activation> {
+        Some(&mut self.activation)
     }
 
     fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {

@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::strided::Strided;
-use super::{Operands, Operator, View, one, quantized};
+use super::strided::{Movement, Strided};
+use super::{Operands, Operator, View, one};
 use crate::error::OpError;
 use crate::graph::{Shape, TensorType};
 use crate::program::NodeLowering;
@@ -20,15 +20,15 @@ pub struct Reverse {
     pub axes: Vec<usize>,
 }
 
-impl Reverse {
-    fn elements(&self, x: &Shape) -> Strided {
+impl Movement for Reverse {
+    fn piece(&self, x: &Shape, _: usize) -> Option<Strided> {
         let mut strides: Vec<_> = x.strides().iter().map(|stride| *stride as i64).collect();
         let mut first = 0;
         for &axis in self.axes.iter().filter(|axis| x[**axis] > 1) {
             first += (x[axis] - 1) * strides[axis] as usize;
             strides[axis] = -strides[axis];
         }
-        Strided::gather(first, &strides, x)
+        Some(Strided::gather(first, &strides, x))
     }
 }
 
@@ -45,14 +45,11 @@ impl Operator for Reverse {
         one(x.dtype, x.shape.clone())
     }
 
-    fn view(&self, _: usize, operands: &Operands<'_>) -> Option<View> {
-        let first = self.elements(&operands.get(0).ok()?.ty.shape).contiguous()?;
-        Some(View { operand: 0, first })
+    fn view(&self, result: usize, operands: &Operands<'_>) -> Option<View> {
+        self.view_of_piece(result, operands)
     }
 
     fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
-        let (x, y) = (node.input(0)?, node.output(0));
-        quantized::unchanged(x, y)?;
-        self.elements(&x.ty.shape).result(node, 0, 0)
+        self.lower_pieces(node)
     }
 }

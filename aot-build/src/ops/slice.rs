@@ -8,8 +8,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::strided::Strided;
-use super::{Operands, Operator, View, one, quantized};
+use super::strided::{Movement, Strided};
+use super::{Operands, Operator, View, one};
 use crate::error::OpError;
 use crate::graph::{Shape, TensorType};
 use crate::program::NodeLowering;
@@ -58,13 +58,15 @@ impl Slice {
         }
         Ok(())
     }
+}
 
-    fn elements(&self, x: &Shape) -> Strided {
+impl Movement for Slice {
+    fn piece(&self, x: &Shape, _: usize) -> Option<Strided> {
         let axes = x.strides();
         let first = axes.iter().zip(&self.begin).map(|(stride, begin)| stride * begin).sum();
         let strides: Vec<_> =
             axes.iter().enumerate().map(|(axis, stride)| *stride as i64 * self.stride(axis)).collect();
-        Strided::gather(first, &strides, &self.size)
+        Some(Strided::gather(first, &strides, &self.size))
     }
 }
 
@@ -85,14 +87,11 @@ impl Operator for Slice {
         }
     }
 
-    fn view(&self, _: usize, operands: &Operands<'_>) -> Option<View> {
-        let first = self.elements(&operands.get(0).ok()?.ty.shape).contiguous()?;
-        Some(View { operand: 0, first })
+    fn view(&self, result: usize, operands: &Operands<'_>) -> Option<View> {
+        self.view_of_piece(result, operands)
     }
 
     fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
-        let (x, y) = (node.input(0)?, node.output(0));
-        quantized::unchanged(x, y)?;
-        self.elements(&x.ty.shape).result(node, 0, 0)
+        self.lower_pieces(node)
     }
 }

@@ -6,10 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::strided::Strided;
-use super::{Operands, Operator, View, one, quantized};
+use super::strided::{Movement, Strided};
+use super::{Operands, Operator, View, one};
 use crate::error::OpError;
-use crate::graph::TensorType;
+use crate::graph::{Shape, TensorType};
 use crate::program::NodeLowering;
 
 /// Attributes of `space_to_depth`.
@@ -21,12 +21,13 @@ pub struct SpaceToDepth {
     pub block: usize,
 }
 
-impl SpaceToDepth {
-    fn elements(&self, [batch, height, width, channels]: [usize; 4]) -> Strided {
+impl Movement for SpaceToDepth {
+    fn piece(&self, x: &Shape, _: usize) -> Option<Strided> {
+        let [batch, height, width, channels] = x.array().ok()?;
         let (block, row) = (self.block, width * channels);
         let extents = [batch, height / block, width / block, block, block, channels];
         let strides = [height * row, block * row, block * channels, row, channels, 1];
-        Strided::gather(0, &strides.map(|stride| stride as i64), &extents)
+        Some(Strided::gather(0, &strides.map(|stride| stride as i64), &extents))
     }
 }
 
@@ -45,14 +46,11 @@ impl Operator for SpaceToDepth {
         one(x.dtype, [batch, height / block, width / block, channels])
     }
 
-    fn view(&self, _: usize, operands: &Operands<'_>) -> Option<View> {
-        let first = self.elements(operands.get(0).ok()?.ty.shape.array().ok()?).contiguous()?;
-        Some(View { operand: 0, first })
+    fn view(&self, result: usize, operands: &Operands<'_>) -> Option<View> {
+        self.view_of_piece(result, operands)
     }
 
     fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
-        let (x, y) = (node.input(0)?, node.output(0));
-        quantized::unchanged(x, y)?;
-        self.elements(x.ty.shape.array()?).result(node, 0, 0)
+        self.lower_pieces(node)
     }
 }

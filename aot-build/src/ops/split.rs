@@ -7,8 +7,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::strided::Strided;
-use super::{Operands, Operator, View, quantized};
+use super::strided::{Movement, Strided};
+use super::{Operands, Operator, View};
 use crate::error::OpError;
 use crate::graph::{Shape, TensorType};
 use crate::program::NodeLowering;
@@ -24,7 +24,7 @@ pub struct Split {
     pub sizes: Vec<usize>,
 }
 
-impl Split {
+impl Movement for Split {
     fn piece(&self, x: &Shape, i: usize) -> Option<Strided> {
         let axes = x.strides();
         let first = self.sizes.get(..i)?.iter().sum::<usize>() * axes.get(self.axis)?;
@@ -58,18 +58,10 @@ impl Operator for Split {
     }
 
     fn view(&self, result: usize, operands: &Operands<'_>) -> Option<View> {
-        let first = self.piece(&operands.get(0).ok()?.ty.shape, result)?.contiguous()?;
-        Some(View { operand: 0, first })
+        self.view_of_piece(result, operands)
     }
 
     fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
-        let x = node.input(0)?;
-        for i in 0..node.outputs() {
-            quantized::unchanged(x, node.output(i))?;
-            if let Some(piece) = self.piece(&x.ty.shape, i) {
-                piece.result(node, 0, i)?;
-            }
-        }
-        Ok(())
+        self.lower_pieces(node)
     }
 }

@@ -3,7 +3,9 @@
 
 use aot_rt::kernels::{CopyI8, Kernel, StridedCopyI8};
 
+use super::{Operands, View, quantized};
 use crate::error::OpError;
+use crate::graph::Shape;
 use crate::program::{NodeLowering, Operand};
 
 /// Loops of the kernel.
@@ -28,6 +30,39 @@ pub(super) struct Strided {
     y: usize,
     /// The outermost first; none that could be one with the next.
     loops: Vec<Loop>,
+}
+
+/// An operator whose results are elements of its first operand, moved.
+pub(super) trait Movement {
+    /// The elements of `x` that result `i` is made of; `None` where there is none.
+    fn piece(&self, x: &Shape, i: usize) -> Option<Strided>;
+
+    /// What a result is a view of, for [`Operator::view`](super::Operator::view).
+    fn view_of_piece(&self, i: usize, operands: &Operands<'_>) -> Option<View> {
+        let first = self.piece(&operands.get(0).ok()?.ty.shape, i)?.contiguous()?;
+        Some(View { operand: 0, first })
+    }
+
+    /// Makes the results: views where they can be, by steps elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// When a result has another quantization than the operand; see [`Strided::steps`].
+    fn lower_pieces(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
+        let moved = node.input(0)?;
+        for i in 0..node.outputs() {
+            let result = node.output(i);
+            quantized::unchanged(moved, result)?;
+            if node.view(i)? {
+                continue;
+            }
+            let piece = self.piece(&moved.ty.shape, i).ok_or_else(|| format!("there is no result {i}"))?;
+            let description = format!("{} → {}", moved.ty.shape, result.ty.shape);
+            let (x, y) = (node.read(0)?, node.write(i));
+            piece.steps(node, x, y, &description)?;
+        }
+        Ok(())
+    }
 }
 
 impl Strided {
@@ -79,21 +114,6 @@ impl Strided {
             [] | [Loop { x: 1, y: 1, .. }] => Some(self.x),
             _ => None,
         }
-    }
-
-    /// Makes result `i` of elements of operand `j`: a view where the operator says so, by
-    /// steps elsewhere.
-    ///
-    /// # Errors
-    ///
-    /// See [`Strided::steps`].
-    pub(super) fn result(&self, node: &mut NodeLowering<'_, '_>, j: usize, i: usize) -> Result<(), OpError> {
-        if node.view(i)? {
-            return Ok(());
-        }
-        let description = format!("{} → {}", node.input(j)?.ty.shape, node.output(i).ty.shape);
-        let (x, y) = (node.read(j)?, node.write(i));
-        self.steps(node, x, y, &description)
     }
 
     /// Appends the steps that copy the elements of `x` to `y`.

@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::strided::{Loop, Strided};
-use super::{Operands, Operator, View, one, quantized};
+use super::strided::{Loop, Movement, Strided};
+use super::{Operands, Operator, View, one};
 use crate::error::OpError;
 use crate::graph::{Shape, TensorType};
 use crate::program::NodeLowering;
@@ -20,8 +20,8 @@ pub struct Tile {
     pub multiples: Vec<usize>,
 }
 
-impl Tile {
-    fn elements(&self, x: &Shape) -> Strided {
+impl Movement for Tile {
+    fn piece(&self, x: &Shape, _: usize) -> Option<Strided> {
         let mut loops = Vec::new();
         let mut y_stride = 1;
         for ((&extent, stride), &multiple) in x.iter().zip(x.strides()).zip(&self.multiples).rev() {
@@ -30,7 +30,7 @@ impl Tile {
             y_stride *= extent * multiple;
         }
         loops.reverse();
-        Strided::new(0, 0, &loops)
+        Some(Strided::new(0, 0, &loops))
     }
 }
 
@@ -48,14 +48,11 @@ impl Operator for Tile {
         one(x.dtype, extents.ok_or("the result is too large")?)
     }
 
-    fn view(&self, _: usize, operands: &Operands<'_>) -> Option<View> {
-        let first = self.elements(&operands.get(0).ok()?.ty.shape).contiguous()?;
-        Some(View { operand: 0, first })
+    fn view(&self, result: usize, operands: &Operands<'_>) -> Option<View> {
+        self.view_of_piece(result, operands)
     }
 
     fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
-        let (x, y) = (node.input(0)?, node.output(0));
-        quantized::unchanged(x, y)?;
-        self.elements(&x.ty.shape).result(node, 0, 0)
+        self.lower_pieces(node)
     }
 }

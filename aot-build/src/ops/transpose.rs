@@ -6,8 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::strided::Strided;
-use super::{Operands, Operator, View, one, quantized};
+use super::strided::{Movement, Strided};
+use super::{Operands, Operator, View, one};
 use crate::error::OpError;
 use crate::graph::{Shape, TensorType};
 use crate::program::NodeLowering;
@@ -22,14 +22,16 @@ pub struct Transpose {
 }
 
 impl Transpose {
-    fn elements(&self, x: &Shape) -> Strided {
-        let axes = x.strides();
-        let strides: Vec<_> = self.permutation.iter().map(|axis| axes[*axis] as i64).collect();
-        Strided::gather(0, &strides, &self.extents(x))
-    }
-
     fn extents(&self, x: &Shape) -> Vec<usize> {
         self.permutation.iter().map(|axis| x[*axis]).collect()
+    }
+}
+
+impl Movement for Transpose {
+    fn piece(&self, x: &Shape, _: usize) -> Option<Strided> {
+        let axes = x.strides();
+        let strides: Vec<_> = self.permutation.iter().map(|axis| axes[*axis] as i64).collect();
+        Some(Strided::gather(0, &strides, &self.extents(x)))
     }
 }
 
@@ -47,14 +49,11 @@ impl Operator for Transpose {
         one(x.dtype, self.extents(&x.shape))
     }
 
-    fn view(&self, _: usize, operands: &Operands<'_>) -> Option<View> {
-        let first = self.elements(&operands.get(0).ok()?.ty.shape).contiguous()?;
-        Some(View { operand: 0, first })
+    fn view(&self, result: usize, operands: &Operands<'_>) -> Option<View> {
+        self.view_of_piece(result, operands)
     }
 
     fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
-        let (x, y) = (node.input(0)?, node.output(0));
-        quantized::unchanged(x, y)?;
-        self.elements(&x.ty.shape).result(node, 0, 0)
+        self.lower_pieces(node)
     }
 }

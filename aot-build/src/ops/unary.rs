@@ -12,7 +12,7 @@ use aot_rt::{DType, Quantization};
 use serde::{Deserialize, Serialize};
 
 use super::tables::{self, ToInteger};
-use super::{Operands, Operator, no_kernel, one, quantized};
+use super::{Operands, Operator, no_kernel, quantized, same};
 use crate::error::OpError;
 use crate::graph::TensorType;
 use crate::program::NodeLowering;
@@ -166,9 +166,7 @@ impl Operator for Unary {
     }
 
     fn infer(&self, operands: &Operands<'_>) -> Result<Vec<TensorType>, OpError> {
-        operands.count(1..=1)?;
-        let x = operands.get(0)?;
-        one(x.ty.dtype, x.ty.shape.clone())
+        same(operands)
     }
 
     fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {

@@ -7,8 +7,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::strided::Strided;
-use super::{Operands, Operator, View, quantized};
+use super::strided::{Movement, Strided};
+use super::{Operands, Operator, View};
 use crate::error::OpError;
 use crate::graph::{Shape, TensorType};
 use crate::program::NodeLowering;
@@ -22,12 +22,12 @@ pub struct Unpack {
     pub axis: usize,
 }
 
-impl Unpack {
-    fn piece(&self, x: &Shape, i: usize) -> Strided {
+impl Movement for Unpack {
+    fn piece(&self, x: &Shape, i: usize) -> Option<Strided> {
         let mut axes: Vec<_> = x.strides().iter().map(|stride| *stride as i64).collect();
         let mut extents = x.to_vec();
         let (stride, _) = (axes.remove(self.axis), extents.remove(self.axis));
-        Strided::gather(i * stride as usize, &axes, &extents)
+        Some(Strided::gather(i * stride as usize, &axes, &extents))
     }
 }
 
@@ -46,16 +46,10 @@ impl Operator for Unpack {
     }
 
     fn view(&self, result: usize, operands: &Operands<'_>) -> Option<View> {
-        let first = self.piece(&operands.get(0).ok()?.ty.shape, result).contiguous()?;
-        Some(View { operand: 0, first })
+        self.view_of_piece(result, operands)
     }
 
     fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
-        let x = node.input(0)?;
-        for i in 0..node.outputs() {
-            quantized::unchanged(x, node.output(i))?;
-            self.piece(&x.ty.shape, i).result(node, 0, i)?;
-        }
-        Ok(())
+        self.lower_pieces(node)
     }
 }

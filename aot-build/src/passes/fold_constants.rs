@@ -14,7 +14,6 @@ use crate::Config;
 use crate::compile::compile_as_is;
 use crate::eval::Evaluator;
 use crate::graph::{Data, Graph, Node, TensorId};
-use crate::ops::Op;
 
 /// A result may have so many bytes, and [`MAX_GROWTH`] times those of the operands.
 const MAX_EXTRA_BYTES: usize = 4096;
@@ -62,7 +61,7 @@ fn evaluate(graph: &Graph, node: &Node, config: &Config, budget: &mut Budget) ->
     if results > operands.saturating_mul(MAX_GROWTH).saturating_add(MAX_EXTRA_BYTES) {
         return None;
     }
-    let looked_at = (results as u64).saturating_mul(cells(&node.op)).saturating_add(operands as u64);
+    let looked_at = (results as u64).saturating_mul(node.op.cells()).saturating_add(operands as u64);
     let config = Config { rounding: config.rounding, ..Config::default() };
     let left = budget.0.checked_sub(looked_at)?;
     let compiled = compile_as_is(&alone(graph, node), &config).ok()?;
@@ -82,51 +81,6 @@ fn alone(graph: &Graph, node: &Node) -> Graph {
     alone.outputs.clone_from(&node.outputs);
     alone.nodes.push(node);
     alone
-}
-
-/// Elements that an operator looks at for each of its result, where that is not counted
-/// as multiply-accumulates.
-fn cells(op: &Op) -> u64 {
-    let window = match op {
-        Op::AveragePool2d(op) => op.window,
-        Op::MaxPool2d(op) => op.window,
-        Op::Add(_)
-        | Op::BatchToSpace(_)
-        | Op::Binary(_)
-        | Op::BroadcastTo(_)
-        | Op::Cast(_)
-        | Op::Compare(_)
-        | Op::Concatenation(_)
-        | Op::Conv2d(_)
-        | Op::DepthToSpace(_)
-        | Op::DepthwiseConv2d(_)
-        | Op::Dequantize(_)
-        | Op::FullyConnected(_)
-        | Op::Find(_)
-        | Op::Gather(_)
-        | Op::LeakyRelu(_)
-        | Op::Logistic(_)
-        | Op::Mean(_)
-        | Op::MirrorPad(_)
-        | Op::Pack(_)
-        | Op::Pad(_)
-        | Op::Prelu(_)
-        | Op::Quantize(_)
-        | Op::Relu(_)
-        | Op::Reshape(_)
-        | Op::Reverse(_)
-        | Op::Select(_)
-        | Op::Slice(_)
-        | Op::Softmax(_)
-        | Op::SpaceToBatch(_)
-        | Op::SpaceToDepth(_)
-        | Op::Split(_)
-        | Op::Tile(_)
-        | Op::Transpose(_)
-        | Op::Unary(_)
-        | Op::Unpack(_) => [1; 2],
-    };
-    (window[0] as u64).saturating_mul(window[1] as u64)
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ pub(super) fn fuse_activation(graph: &mut Graph) -> bool {
     let mut fused = vec![false; graph.nodes.len()];
     for (i, fused) in fused.iter_mut().enumerate() {
         let Some((maker, activation)) = fusible(graph, i, &uses, &producers) else { continue };
-        if let Some(own) = activation_mut(&mut graph.nodes[maker].op) {
+        if let Some(own) = graph.nodes[maker].op.activation_mut() {
             *own = activation;
         }
         let y = graph.nodes[i].outputs[0];
@@ -44,52 +44,9 @@ fn fusible(
     let same_type = graph.tensor(t).ty == graph.tensor(y).ty;
     let maker = producers[t.0].filter(|_| uses[t.0] == 1 && same_type)?;
     let mut op = graph.nodes[maker].op.clone();
-    let own = activation_mut(&mut op)?;
+    let own = op.activation_mut()?;
     let activation = own.then(relu.activation);
     Some((maker, activation))
-}
-
-/// The activation that an operator can apply to its result.
-fn activation_mut(op: &mut Op) -> Option<&mut Activation> {
-    match op {
-        Op::Add(op) => Some(&mut op.activation),
-        Op::AveragePool2d(op) => Some(&mut op.activation),
-        Op::Binary(op) => Some(&mut op.activation),
-        Op::Conv2d(op) => Some(&mut op.activation),
-        Op::DepthwiseConv2d(op) => Some(&mut op.activation),
-        Op::FullyConnected(op) => Some(&mut op.activation),
-        Op::MaxPool2d(op) => Some(&mut op.activation),
-        Op::Relu(op) => Some(&mut op.activation),
-        Op::BatchToSpace(_)
-        | Op::BroadcastTo(_)
-        | Op::Cast(_)
-        | Op::Compare(_)
-        | Op::Concatenation(_)
-        | Op::DepthToSpace(_)
-        | Op::Dequantize(_)
-        | Op::Find(_)
-        | Op::Gather(_)
-        | Op::LeakyRelu(_)
-        | Op::Logistic(_)
-        | Op::Mean(_)
-        | Op::MirrorPad(_)
-        | Op::Pack(_)
-        | Op::Pad(_)
-        | Op::Prelu(_)
-        | Op::Quantize(_)
-        | Op::Reshape(_)
-        | Op::Reverse(_)
-        | Op::Select(_)
-        | Op::Slice(_)
-        | Op::Softmax(_)
-        | Op::SpaceToBatch(_)
-        | Op::SpaceToDepth(_)
-        | Op::Split(_)
-        | Op::Tile(_)
-        | Op::Transpose(_)
-        | Op::Unary(_)
-        | Op::Unpack(_) => None,
-    }
 }
 
 #[cfg(test)]

@@ -15,10 +15,8 @@ pub(super) fn image_rows(kernel: &Kernel) -> Option<usize> {
 pub(super) fn divided(kernel: &Kernel, rows: usize) -> Option<Kernel> {
     let part = |len: usize| (rows > 0 && len.is_multiple_of(rows)).then(|| len / rows);
     let broadcast = |mut broadcast: aot_rt::kernels::Broadcast| {
-        let vector = [0, 0, 0, 0, 0, 1];
-        let is_plain = broadcast.extents[..5] == [1; 5]
-            && broadcast.a_strides[5] == vector[5]
-            && broadcast.b_strides[5] == vector[5];
+        let is_plain =
+            broadcast.extents[..5] == [1; 5] && broadcast.a_strides[5] == 1 && broadcast.b_strides[5] == 1;
         broadcast.extents[5] = part(broadcast.extents[5])?;
         is_plain.then_some(broadcast)
     };

@@ -28,7 +28,7 @@ pub(super) fn without(
         if let Op::Reshape(op) = &mut smaller.nodes[i].op {
             op.shape = smaller.tensors[layer.y.index()].ty.shape.clone();
         }
-        if let Some(weights) = layer.weights() {
+        if let Some(weights) = layer.weights {
             let bias = bias(graph, layer, &values[layer.x.index()], x)?;
             let bias = match bias {
                 Some(bias) => Some(sliced(&bias, &[(0, y)])?),

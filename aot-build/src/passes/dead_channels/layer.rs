@@ -24,7 +24,7 @@ pub(super) struct Layer {
     pub(super) kind: Kind,
     pub(super) x: TensorId,
     pub(super) y: TensorId,
-    weights: Option<TensorId>,
+    pub(super) weights: Option<TensorId>,
     pub(super) bias: Option<TensorId>,
     /// Whether no window leaves the image.
     pub(super) stays_inside: bool,
@@ -41,30 +41,19 @@ impl Layer {
             Self { kind, x, y, weights, bias, stays_inside }
         };
         let shape = |id: TensorId| &graph.tensor(id).ty.shape;
+        let inside = |stride, dilation, padding| {
+            let weights = shape(operand(1)?);
+            let kernel = [weights[1], weights[2]];
+            Some(stays_inside(shape(x), shape(y), kernel, stride, dilation, padding))
+        };
         let layer = match &node.op {
             Op::Conv2d(op) => {
-                let weights = shape(operand(1)?);
-                let inside = stays_inside(
-                    shape(x),
-                    shape(y),
-                    [weights[1], weights[2]],
-                    op.stride,
-                    op.dilation,
-                    op.padding,
-                );
+                let inside = inside(op.stride, op.dilation, op.padding)?;
                 // One group.
-                (weights.last() == shape(x).last()).then(|| layer(Kind::Convolution, inside))?
+                (shape(operand(1)?).last() == shape(x).last()).then(|| layer(Kind::Convolution, inside))?
             }
             Op::DepthwiseConv2d(op) => {
-                let weights = shape(operand(1)?);
-                let inside = stays_inside(
-                    shape(x),
-                    shape(y),
-                    [weights[1], weights[2]],
-                    op.stride,
-                    op.dilation,
-                    op.padding,
-                );
+                let inside = inside(op.stride, op.dilation, op.padding)?;
                 (shape(x).last() == shape(y).last()).then(|| layer(Kind::Depthwise, inside))?
             }
             Op::FullyConnected(_) => {
@@ -98,11 +87,6 @@ impl Layer {
             && has_weights
             && is_constant(self.weights, DType::I8)
             && is_constant(self.bias, DType::I32)
-    }
-
-    /// The weights, where the layer has some.
-    pub(super) fn weights(&self) -> Option<TensorId> {
-        self.weights
     }
 
     /// The weights with their indices: channel of `y`, channel of `x`, weight less its zero

@@ -58,7 +58,7 @@ pub(super) fn dead_channels(graph: &mut Graph, config: &Config) -> DeadChannels 
 /// Multiply-accumulates and bytes of the weights of all layers.
 fn cost(graph: &Graph) -> (u64, usize) {
     let layers = graph.nodes.iter().filter_map(|node| {
-        let weights = graph.tensor(Layer::new(graph, node)?.weights()?);
+        let weights = graph.tensor(Layer::new(graph, node)?.weights?);
         let [y] = &node.outputs[..] else { return None };
         let (shape, y) = (&weights.ty.shape, &graph.tensor(*y).ty.shape);
         // Each element of a filter meets each cell of its channel.

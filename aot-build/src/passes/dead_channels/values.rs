@@ -74,7 +74,7 @@ fn result(graph: &Graph, node: &Node, layer: &Layer, x: &[Option<i8>], config: &
 
 /// Lets the operator look at one window of an image; gives its height and width.
 fn shrink(op: &mut Op, graph: &Graph, layer: &Layer) -> [usize; 2] {
-    let kernel = layer.weights().map(|id| &graph.tensor(id).ty.shape);
+    let kernel = layer.weights.map(|id| &graph.tensor(id).ty.shape);
     let kernel =
         || kernel.filter(|_| layer.kind != Kind::Product).map_or([1, 1], |shape| [shape[1], shape[2]]);
     match op {
