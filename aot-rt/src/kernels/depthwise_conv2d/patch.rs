@@ -102,7 +102,10 @@ impl<'a, X: Copy, W: Copy> Patch<'a, X, W> {
     }
 
     /// Adds the cells of `N` channels to their sums, in order.
-    #[inline(always)]
+    ///
+    /// Compiled once: inside a specialised kernel rustc 1.95 makes scalar code of the int8
+    /// channels, which takes three times as long.
+    #[inline(never)]
     fn sum<A: Arithmetic<X = X, Weight = W>, const SHARED: bool, const N: usize>(
         &self,
         arithmetic: &A,
