@@ -4,7 +4,7 @@
 use crate::compile::compile_as_is;
 use crate::error::{Location, Problem, spaced};
 use crate::graph::Graph;
-use crate::program::{Operand, Program, Storage};
+use crate::program::{Program, Storage};
 use crate::report::{MemoryReport, label};
 use crate::{Compiled, Config};
 
@@ -96,12 +96,7 @@ fn needs(compiled: &Compiled) -> String {
 }
 
 fn flash(program: &Program, constants: usize, limit: usize) -> Problem {
-    let bytes_of = |operand: &Operand| match operand {
-        Operand::Constant(view) => view.len * view.dtype.size(),
-        Operand::Buffer(_) => 0,
-    };
-    let steps =
-        program.steps.iter().map(|step| (step.name.as_str(), step.operands.iter().map(bytes_of).sum()));
+    let steps = program.steps.iter().map(|step| (step.name.as_str(), step.constant_bytes()));
     let steps = steps.filter(|(_, bytes)| *bytes > 0).collect();
     exceeded("flash_limit", constants, "flash for constants", limit)
         .items(vec![format!("most of it is for {}", list(steps))])

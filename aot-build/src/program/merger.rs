@@ -77,8 +77,6 @@ impl<'p> Merger<'p> {
     /// Whether `y`, which `step` writes, may lie where `x` does, which it reads: both
     /// are whole buffers of one size, and nothing uses them otherwise.
     pub(super) fn can_replace(&self, step: usize, x: View, y: View) -> bool {
-        let is_whole =
-            |view: View| view.offset == 0 && view.bytes() == self.program.buffer(view.buffer).bytes;
         let [x_storage, y_storage] = [x, y].map(|view| self.program.buffer(view.buffer).storage);
         let [x_roles, y_roles] = [x, y].map(|view| self.roles[view.buffer.0]);
         let storage_fits =
@@ -86,8 +84,8 @@ impl<'p> Merger<'p> {
         let becomes_caller = y_storage != Storage::Workspace;
         x.buffer != y.buffer
             && (x.dtype, x.len) == (y.dtype, y.len)
-            && is_whole(x)
-            && is_whole(y)
+            && self.program.is_whole(x)
+            && self.program.is_whole(y)
             && storage_fits
             && !x_roles.kept
             && !(becomes_caller && (x_roles.input || x_roles.worked_within))

@@ -22,7 +22,7 @@ pub(crate) use fuse_add::fuse_add;
 pub(crate) use in_place::in_place;
 pub use liveness::Lifetime;
 pub use lower::{NodeLowering, lower};
-pub(crate) use overlap::{gaps, loads, overlap, overlapped, overlapped_load, shared};
+pub(crate) use overlap::{gaps, loads, overlap, overlapped, overlapped_load, savings, shared};
 pub use run::{Layer, Pushed, Run, RunOverlap};
 
 use aot_rt::kernels::Kernel;
@@ -261,6 +261,11 @@ impl Program {
     #[must_use]
     pub fn state_bytes(&self) -> usize {
         self.states.iter().map(|state| state.view.bytes()).sum()
+    }
+
+    /// Whether a view is a whole buffer.
+    pub(crate) fn is_whole(&self, view: View) -> bool {
+        view.offset == 0 && view.bytes() == self.buffer(view.buffer).bytes
     }
 
     /// Whether a buffer is in the workspace, not the caller's.

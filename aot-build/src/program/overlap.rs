@@ -33,12 +33,11 @@ fn possible_gap(program: &Program, step: &Step) -> Option<([BufferId; 2], Gap)> 
         return None;
     };
     let (window, channels) = step.kernel.window()?;
-    let is_whole = |view: &View| view.offset == 0 && view.bytes() == program.buffer(view.buffer).bytes;
     // The caller's arrays lie apart from all others.
     if ![x, y].into_iter().all(|view| program.in_workspace(view.buffer)) {
         return None;
     }
-    if !is_whole(x) || !is_whole(y) || channels[1] * y.dtype.size() > MOST_CELL_BYTES {
+    if !program.is_whole(*x) || !program.is_whole(*y) || channels[1] * y.dtype.size() > MOST_CELL_BYTES {
         return None;
     }
     let distances = window.distances(channels);
@@ -58,17 +57,21 @@ pub(crate) fn overlap(program: &Program, step: &Step) -> Option<schedule::Overla
 /// step saves.
 pub(crate) fn overlapped_load(program: &Program) -> usize {
     let lifetimes = program.lifetimes();
-    let load = loads(program, &lifetimes);
-    let mut savings = vec![0; load.len()];
-    for (buffers, gap) in gaps(program, &lifetimes) {
+    let (loads, savings) = (loads(program, &lifetimes), savings(program, &lifetimes));
+    loads.iter().zip(savings).map(|(load, saving)| load - saving).max().unwrap_or(0)
+}
+
+/// Bytes that the best overlap saves at each step, and after the last.
+pub(crate) fn savings(program: &Program, lifetimes: &[Lifetime]) -> Vec<usize> {
+    let mut savings = vec![0; program.steps.len() + 1];
+    for (buffers, gap) in gaps(program, lifetimes) {
         let [x, y] = buffers.map(|id| program.buffer(id).bytes);
-        let born = lifetimes[buffers[1].index()];
-        let dies = lifetimes[buffers[0].index()];
+        let [dies, born] = buffers.map(|id| lifetimes[id.index()]);
         for saving in &mut savings[born.start..dies.end] {
             *saving = shared(x, y, gap).max(*saving);
         }
     }
-    load.iter().zip(savings).map(|(load, saving)| load - saving).max().unwrap_or(0)
+    savings
 }
 
 /// Bytes of the workspace that are alive at each step, and after the last.

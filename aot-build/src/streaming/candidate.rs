@@ -51,7 +51,7 @@ impl Candidate {
 
     fn layer(&self, program: &Program, step: &Step) -> Option<CandidateLayer> {
         let whole = |operand: &Operand| match operand {
-            Operand::Buffer(view) => view.offset == 0 && view.bytes() == program.buffer(view.buffer).bytes,
+            Operand::Buffer(view) => program.is_whole(*view),
             Operand::Constant(_) => true,
         };
         if !step.operands.iter().all(whole) {

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::Goal;
 use super::candidate::Candidate;
-use crate::program::{BufferId, Lifetime, Program, Storage, gaps, loads, shared};
+use crate::program::{BufferId, Lifetime, Program, Storage, loads, savings, shared};
 
 /// Most layers of a run.
 const LONGEST: usize = 64;
@@ -145,12 +145,6 @@ struct Costs<'p> {
 impl<'p> Costs<'p> {
     fn new(program: &'p Program) -> Self {
         let lifetimes = program.lifetimes();
-        let mut savings = vec![0; program.steps.len()];
-        for (buffers, gap) in gaps(program, &lifetimes) {
-            let [x, y] = buffers.map(|id| program.buffer(id).bytes);
-            let step = lifetimes[buffers[1].index()].start;
-            savings[step] = savings[step].max(shared(x, y, gap));
-        }
         let mut born = vec![0; program.steps.len() + 1];
         for (buffer, lifetime) in program.buffers.iter().zip(&lifetimes) {
             if buffer.storage == Storage::Workspace {
@@ -162,7 +156,7 @@ impl<'p> Costs<'p> {
             sum += *born;
             *born = sum;
         }
-        let loads = loads(program, &lifetimes);
+        let (loads, savings) = (loads(program, &lifetimes), savings(program, &lifetimes));
         let users = program.users();
         Self { program, lifetimes, users, loads, born, savings, rows_left: Cell::new(MOST_ROWS) }
     }

@@ -6,7 +6,7 @@
 //! both what quantizes and what multiplies needs it.
 
 use super::loops::{chunks, chunks_mut};
-use super::requantize::Finish;
+use super::requantize::{Finish, factors};
 use super::{RangeF32, kernel_params};
 use crate::Params;
 
@@ -89,8 +89,7 @@ impl<'a> Dynamic<'a> {
     /// The channels from `first` on.
     #[inline(always)]
     pub(super) fn skip(self, first: usize) -> Self {
-        let scales =
-            if self.scales.len() == 1 { self.scales } else { self.scales.get(first..).unwrap_or_default() };
+        let scales = factors(self.scales, first);
         Self { bias: self.bias.get(first..).unwrap_or_default(), scales, ..self }
     }
 }

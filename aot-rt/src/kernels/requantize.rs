@@ -21,6 +21,12 @@ pub(crate) struct Requantize<'a> {
     pub(crate) output: OutputI8,
 }
 
+/// The factors of the channels from `first` on; one for all stays.
+#[inline(always)]
+pub(crate) fn factors<T>(all: &[T], first: usize) -> &[T] {
+    if all.len() == 1 { all } else { all.get(first..).unwrap_or_default() }
+}
+
 /// What becomes of the integer sums of a layer's output channels.
 pub(crate) trait Finish {
     /// A result.
@@ -46,15 +52,10 @@ impl<'a> Requantize<'a> {
     /// The channels from `first` on, whose sums are to be less by `offset`.
     #[inline(always)]
     pub(crate) fn skip(self, first: usize, offset: i32) -> Self {
-        let one = self.multipliers.len() == 1;
         Self {
             bias: self.bias.get(first..).unwrap_or_default(),
-            multipliers: if one {
-                self.multipliers
-            } else {
-                self.multipliers.get(first..).unwrap_or_default()
-            },
-            shifts: if one { self.shifts } else { self.shifts.get(first..).unwrap_or_default() },
+            multipliers: factors(self.multipliers, first),
+            shifts: factors(self.shifts, first),
             offset,
             ..self
         }
@@ -104,15 +105,10 @@ impl RequantizeI16<'_> {
     /// The channels from `first` on.
     #[inline(always)]
     pub(crate) fn skip(self, first: usize) -> Self {
-        let one = self.multipliers.len() == 1;
         Self {
             bias: self.bias.get(first..).unwrap_or_default(),
-            multipliers: if one {
-                self.multipliers
-            } else {
-                self.multipliers.get(first..).unwrap_or_default()
-            },
-            shifts: if one { self.shifts } else { self.shifts.get(first..).unwrap_or_default() },
+            multipliers: factors(self.multipliers, first),
+            shifts: factors(self.shifts, first),
             ..self
         }
     }
