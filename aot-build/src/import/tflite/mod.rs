@@ -6,14 +6,18 @@
 
 mod arithmetic;
 mod flatbuffer;
+mod layers;
 mod movement;
 mod names;
 mod node;
 mod operators;
+mod reductions;
 mod schema;
+mod shapes;
 mod structure;
 #[cfg(test)]
 mod tests;
+mod types;
 mod variables;
 
 use std::collections::BTreeMap;

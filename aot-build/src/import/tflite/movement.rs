@@ -1,7 +1,8 @@
 //! Operators that only move elements: their masks, ends and sizes become plain indices.
 
 use super::node::{Integers, Node, kind};
-use super::operators::checked_axis;
+use super::operators::{Known, MANY, checked_axis, known};
+use super::types::{GATHERED, MOVED};
 use crate::error::OpError;
 use crate::graph::Shape;
 use crate::ops::{
@@ -9,7 +10,30 @@ use crate::ops::{
     Pad, Reverse, Slice, SpaceToBatch, SpaceToDepth, Split, Tile, Transpose, Unpack,
 };
 
-pub(super) fn concatenation(node: &Node<'_>) -> Result<Op, OpError> {
+pub(super) const OPERATORS: &[Known] = &[
+    known("BATCH_TO_SPACE_ND", 4, [3, 3], MOVED, batch_to_space),
+    known("BROADCAST_TO", 4, [2, 2], MOVED, broadcast_to),
+    known("CONCATENATION", 7, [1, MANY], MOVED, concatenation).of_all(),
+    known("DEPTH_TO_SPACE", 1, [1, 1], MOVED, depth_to_space),
+    known("FILL", 5, [2, 2], MOVED, fill).of_operand(1),
+    known("GATHER", 8, [2, 2], GATHERED, gather),
+    known("MIRROR_PAD", 3, [2, 2], MOVED, mirror_pad),
+    known("PACK", 5, [1, MANY], MOVED, pack).of_all(),
+    known("PAD", 6, [2, 2], MOVED, pad),
+    known("PADV2", 6, [3, 3], MOVED, pad_v2),
+    known("REVERSE_V2", 4, [2, 2], MOVED, reverse),
+    known("SLICE", 8, [3, 3], MOVED, slice),
+    known("SPACE_TO_BATCH_ND", 4, [3, 3], MOVED, space_to_batch),
+    known("SPACE_TO_DEPTH", 2, [1, 1], MOVED, space_to_depth),
+    known("SPLIT", 5, [2, 2], MOVED, split).of_operand(1).with_results(),
+    known("SPLIT_V", 3, [3, 3], MOVED, split_v).with_results(),
+    known("STRIDED_SLICE", 8, [4, 4], MOVED, strided_slice),
+    known("TILE", 3, [2, 2], MOVED, tile),
+    known("TRANSPOSE", 8, [2, 2], MOVED, transpose),
+    known("UNPACK", 6, [1, 1], MOVED, unpack).with_results(),
+];
+
+fn concatenation(node: &Node<'_>) -> Result<Op, OpError> {
     const AXIS: usize = 0;
     const ACTIVATION: usize = 1;
     let options = node.options(kind(10, "ConcatenationOptions", 2))?;
@@ -21,7 +45,7 @@ pub(super) fn concatenation(node: &Node<'_>) -> Result<Op, OpError> {
     Ok(Concatenation { axis: checked_axis(options.i32(AXIS)?.into(), rank)? }.into())
 }
 
-pub(super) fn split(node: &Node<'_>) -> Result<Op, OpError> {
+fn split(node: &Node<'_>) -> Result<Op, OpError> {
     const NUM_SPLITS: usize = 0;
     let options = node.options(kind(35, "SplitOptions", 1))?;
     let x = node.shape(0)?;
@@ -34,7 +58,7 @@ pub(super) fn split(node: &Node<'_>) -> Result<Op, OpError> {
     Ok(Split { axis, sizes: vec![extent / pieces; pieces] }.into())
 }
 
-pub(super) fn split_v(node: &Node<'_>) -> Result<Op, OpError> {
+fn split_v(node: &Node<'_>) -> Result<Op, OpError> {
     const NUM_SPLITS: usize = 0;
     let options = node.options(kind(79, "SplitVOptions", 1))?;
     let x = node.shape(0)?;
@@ -55,7 +79,7 @@ pub(super) fn split_v(node: &Node<'_>) -> Result<Op, OpError> {
     Ok(Split { axis, sizes: sizes.collect() }.into())
 }
 
-pub(super) fn pack(node: &Node<'_>) -> Result<Op, OpError> {
+fn pack(node: &Node<'_>) -> Result<Op, OpError> {
     const VALUES_COUNT: usize = 0;
     const AXIS: usize = 1;
     let options = node.options(kind(59, "PackOptions", 2))?;
@@ -67,7 +91,7 @@ pub(super) fn pack(node: &Node<'_>) -> Result<Op, OpError> {
     Ok(Pack { axis: checked_axis(options.i32(AXIS)?.into(), rank + 1)? }.into())
 }
 
-pub(super) fn unpack(node: &Node<'_>) -> Result<Op, OpError> {
+fn unpack(node: &Node<'_>) -> Result<Op, OpError> {
     const NUM: usize = 0;
     const AXIS: usize = 1;
     let options = node.options(kind(64, "UnpackOptions", 2))?;
@@ -80,7 +104,7 @@ pub(super) fn unpack(node: &Node<'_>) -> Result<Op, OpError> {
     Ok(Unpack { axis }.into())
 }
 
-pub(super) fn slice(node: &Node<'_>) -> Result<Op, OpError> {
+fn slice(node: &Node<'_>) -> Result<Op, OpError> {
     node.optional_options(kind(48, "SliceOptions", 0))?;
     let x = node.shape(0)?;
     let begin = required(node, 1, "the first indices")?.values;
@@ -101,7 +125,7 @@ pub(super) fn slice(node: &Node<'_>) -> Result<Op, OpError> {
     Ok(slice.into())
 }
 
-pub(super) fn strided_slice(node: &Node<'_>) -> Result<Op, OpError> {
+fn strided_slice(node: &Node<'_>) -> Result<Op, OpError> {
     const BEGIN_MASK: usize = 0;
     const END_MASK: usize = 1;
     const ELLIPSIS_MASK: usize = 2;
@@ -208,7 +232,7 @@ impl Index {
     }
 }
 
-pub(super) fn transpose(node: &Node<'_>) -> Result<Op, OpError> {
+fn transpose(node: &Node<'_>) -> Result<Op, OpError> {
     node.optional_options(kind(26, "TransposeOptions", 0))?;
     let rank = node.shape(0)?.len();
     let permutation = required(node, 1, "the permutation")?.values;
@@ -219,18 +243,18 @@ pub(super) fn transpose(node: &Node<'_>) -> Result<Op, OpError> {
     Ok(Transpose { permutation }.into())
 }
 
-pub(super) fn pad(node: &Node<'_>) -> Result<Op, OpError> {
+fn pad(node: &Node<'_>) -> Result<Op, OpError> {
     node.optional_options(kind(22, "PadOptions", 0))?;
     Ok(Pad { padding: paddings(node)?, value: None }.into())
 }
 
-pub(super) fn pad_v2(node: &Node<'_>) -> Result<Op, OpError> {
+fn pad_v2(node: &Node<'_>) -> Result<Op, OpError> {
     node.optional_options(kind(43, "PadV2Options", 0))?;
     let value = node.number(2)?.ok_or("the value is left out")?;
     Ok(Pad { padding: paddings(node)?, value: Some(value) }.into())
 }
 
-pub(super) fn mirror_pad(node: &Node<'_>) -> Result<Op, OpError> {
+fn mirror_pad(node: &Node<'_>) -> Result<Op, OpError> {
     const MODE: usize = 0;
     let options = node.options(kind(77, "MirrorPadOptions", 1))?;
     options.only(MODE, &[0, 1], "mode")?;
@@ -261,7 +285,7 @@ fn count(value: i64, what: &str) -> Result<usize, OpError> {
     count.ok_or_else(|| format!("{what} is {value}, expected 0 to {}", i32::MAX).into())
 }
 
-pub(super) fn tile(node: &Node<'_>) -> Result<Op, OpError> {
+fn tile(node: &Node<'_>) -> Result<Op, OpError> {
     node.optional_options(kind(51, "TileOptions", 0))?;
     let multiples = required(node, 1, "the multiples")?.values;
     let multiples =
@@ -269,12 +293,12 @@ pub(super) fn tile(node: &Node<'_>) -> Result<Op, OpError> {
     Ok(Tile { multiples }.into())
 }
 
-pub(super) fn broadcast_to(node: &Node<'_>) -> Result<Op, OpError> {
+fn broadcast_to(node: &Node<'_>) -> Result<Op, OpError> {
     node.optional_options(kind(104, "BroadcastToOptions", 0))?;
     Ok(BroadcastTo { shape: extents(node, 1)? }.into())
 }
 
-pub(super) fn fill(node: &Node<'_>) -> Result<Op, OpError> {
+fn fill(node: &Node<'_>) -> Result<Op, OpError> {
     node.optional_options(kind(68, "FillOptions", 0))?;
     let value = node.shape(0)?;
     if !value.is_empty() {
@@ -290,7 +314,7 @@ fn extents(node: &Node<'_>, operand: usize) -> Result<Shape, OpError> {
     Ok(Shape::new(extents?)?)
 }
 
-pub(super) fn reverse(node: &Node<'_>) -> Result<Op, OpError> {
+fn reverse(node: &Node<'_>) -> Result<Op, OpError> {
     node.optional_options(kind(81, "ReverseV2Options", 0))?;
     let rank = node.shape(0)?.len();
     let axes = required(node, 1, "the axes")?.values;
@@ -299,7 +323,7 @@ pub(super) fn reverse(node: &Node<'_>) -> Result<Op, OpError> {
     Ok(Reverse { axes }.into())
 }
 
-pub(super) fn gather(node: &Node<'_>) -> Result<Op, OpError> {
+fn gather(node: &Node<'_>) -> Result<Op, OpError> {
     const AXIS: usize = 0;
     const BATCH_DIMS: usize = 1;
     let options = node.optional_options(kind(23, "GatherOptions", 2))?;
@@ -310,25 +334,25 @@ pub(super) fn gather(node: &Node<'_>) -> Result<Op, OpError> {
     Ok(Gather { axis: checked_axis(options.i32(AXIS)?.into(), node.shape(0)?.len())? }.into())
 }
 
-pub(super) fn space_to_depth(node: &Node<'_>) -> Result<Op, OpError> {
+fn space_to_depth(node: &Node<'_>) -> Result<Op, OpError> {
     const BLOCK_SIZE: usize = 0;
     let options = node.options(kind(19, "SpaceToDepthOptions", 1))?;
     Ok(SpaceToDepth { block: options.count(BLOCK_SIZE, 0, "block_size")? }.into())
 }
 
-pub(super) fn depth_to_space(node: &Node<'_>) -> Result<Op, OpError> {
+fn depth_to_space(node: &Node<'_>) -> Result<Op, OpError> {
     const BLOCK_SIZE: usize = 0;
     let options = node.options(kind(94, "DepthToSpaceOptions", 1))?;
     Ok(DepthToSpace { block: options.count(BLOCK_SIZE, 0, "block_size")? }.into())
 }
 
-pub(super) fn space_to_batch(node: &Node<'_>) -> Result<Op, OpError> {
+fn space_to_batch(node: &Node<'_>) -> Result<Op, OpError> {
     node.optional_options(kind(25, "SpaceToBatchNDOptions", 0))?;
     let (block, padding) = blocks(node, "padding")?;
     Ok(SpaceToBatch { block, padding }.into())
 }
 
-pub(super) fn batch_to_space(node: &Node<'_>) -> Result<Op, OpError> {
+fn batch_to_space(node: &Node<'_>) -> Result<Op, OpError> {
     node.optional_options(kind(24, "BatchToSpaceNDOptions", 0))?;
     let (block, crop) = blocks(node, "crop")?;
     Ok(BatchToSpace { block, crop }.into())
@@ -346,7 +370,7 @@ fn blocks(node: &Node<'_>, what: &str) -> Result<(Vec<usize>, Vec<[usize; 2]>), 
 }
 
 /// A constant operand that must be there.
-pub(super) fn required(node: &Node<'_>, operand: usize, what: &str) -> Result<Integers, OpError> {
+fn required(node: &Node<'_>, operand: usize, what: &str) -> Result<Integers, OpError> {
     node.integers(operand)?.ok_or_else(|| {
         let verb = if what.ends_with('s') { "are" } else { "is" };
         format!("{what} {verb} left out").into()

@@ -7,10 +7,18 @@
 
 use std::collections::HashMap;
 
+use super::operators::{Known, variable};
 use super::schema::{Model, Operator};
 use super::{Importer, Value, tensor_type};
 use crate::error::OpError;
 use crate::graph::{Data, TensorId};
+
+pub(super) const OPERATORS: &[Known] = &[
+    variable("ASSIGN_VARIABLE", Access::Assign),
+    variable("CALL_ONCE", Access::CallOnce),
+    variable("READ_VARIABLE", Access::Read),
+    variable("VAR_HANDLE", Access::Handle),
+];
 
 /// What an operator does with variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,133 @@
+//! Convolutions, products, pools and softmax.
+
+use super::names;
+use super::node::{Node, Options, kind};
+use super::operators::{Known, known};
+use super::types::{F, UNARY_OR_LEGACY, WITH_WEIGHTS};
+use crate::error::OpError;
+use crate::ops::{
+    Activation, AveragePool2d, Conv2d, DepthwiseConv2d, FullyConnected, MaxPool2d, Op, Padding2d, Softmax,
+};
+
+pub(super) const OPERATORS: &[Known] = &[
+    known("AVERAGE_POOL_2D", 3, [1, 1], UNARY_OR_LEGACY, average_pool_2d),
+    known("CONV_2D", 8, [2, 3], WITH_WEIGHTS, conv_2d),
+    known("DEPTHWISE_CONV_2D", 7, [2, 3], WITH_WEIGHTS, depthwise_conv_2d),
+    known("FULLY_CONNECTED", 12, [2, 3], WITH_WEIGHTS, fully_connected),
+    known("MAX_POOL_2D", 3, [1, 1], UNARY_OR_LEGACY, max_pool_2d),
+    known("SOFTMAX", 3, [1, 1], UNARY_OR_LEGACY, softmax),
+];
+
+fn conv_2d(node: &Node<'_>) -> Result<Op, OpError> {
+    const PADDING: usize = 0;
+    const STRIDE_W: usize = 1;
+    const STRIDE_H: usize = 2;
+    const ACTIVATION: usize = 3;
+    const DILATION_W: usize = 4;
+    const DILATION_H: usize = 5;
+    const BIAS_TYPE: usize = 6;
+    let options = node.options(kind(1, "Conv2DOptions", 7))?;
+    bias_type(&options, BIAS_TYPE)?;
+    let op = Conv2d {
+        stride: [options.count(STRIDE_H, 0, "stride_h")?, options.count(STRIDE_W, 0, "stride_w")?],
+        dilation: [
+            options.count(DILATION_H, 1, "dilation_h_factor")?,
+            options.count(DILATION_W, 1, "dilation_w_factor")?,
+        ],
+        padding: options.padding(PADDING)?,
+        activation: options.activation(ACTIVATION)?,
+    };
+    Ok(op.into())
+}
+
+fn depthwise_conv_2d(node: &Node<'_>) -> Result<Op, OpError> {
+    const PADDING: usize = 0;
+    const STRIDE_W: usize = 1;
+    const STRIDE_H: usize = 2;
+    const DEPTH_MULTIPLIER: usize = 3;
+    const ACTIVATION: usize = 4;
+    const DILATION_W: usize = 5;
+    const DILATION_H: usize = 6;
+    let options = node.options(kind(2, "DepthwiseConv2DOptions", 7))?;
+    // The shapes say it already; 0 leaves it to them.
+    let multiplier = options.i32(DEPTH_MULTIPLIER)?;
+    let (x, weights) = (node.shape(0)?, node.shape(1)?);
+    let ([.., channels], [.., out]) = (x.array::<4>()?, weights.array::<4>()?);
+    if multiplier != 0 && usize::try_from(multiplier).ok().and_then(|m| m.checked_mul(channels)) != Some(out)
+    {
+        let message = format!("depth_multiplier is {multiplier}, {channels} channels become {out}");
+        return Err(message.into());
+    }
+    let op = DepthwiseConv2d {
+        stride: [options.count(STRIDE_H, 0, "stride_h")?, options.count(STRIDE_W, 0, "stride_w")?],
+        dilation: [
+            options.count(DILATION_H, 1, "dilation_h_factor")?,
+            options.count(DILATION_W, 1, "dilation_w_factor")?,
+        ],
+        padding: options.padding(PADDING)?,
+        activation: options.activation(ACTIVATION)?,
+    };
+    Ok(op.into())
+}
+
+fn fully_connected(node: &Node<'_>) -> Result<Op, OpError> {
+    const ACTIVATION: usize = 0;
+    const WEIGHTS_FORMAT: usize = 1;
+    const KEEP_NUM_DIMS: usize = 2;
+    const ASYMMETRIC_QUANTIZE_INPUTS: usize = 3;
+    const BIAS_TYPE: usize = 4;
+    let options = node.options(kind(8, "FullyConnectedOptions", 5))?;
+    options.only(WEIGHTS_FORMAT, &[0], "weights_format")?;
+    bias_type(&options, BIAS_TYPE)?;
+    if options.flag(ASYMMETRIC_QUANTIZE_INPUTS)? && node.result.dtype == F {
+        return Err("asymmetric_quantize_inputs is not supported".into());
+    }
+    let op = FullyConnected {
+        keep_dimensions: options.flag(KEEP_NUM_DIMS)?,
+        activation: options.activation(ACTIVATION)?,
+    };
+    Ok(op.into())
+}
+
+/// The type of the bias; 0 (float32) where the file does not say.
+fn bias_type(options: &Options<'_>, slot: usize) -> Result<(), OpError> {
+    options.only(slot, &[names::FLOAT32, names::INT32], "quantized_bias_type")
+}
+
+mod pool {
+    pub(super) const PADDING: usize = 0;
+    pub(super) const STRIDE_W: usize = 1;
+    pub(super) const STRIDE_H: usize = 2;
+    pub(super) const FILTER_W: usize = 3;
+    pub(super) const FILTER_H: usize = 4;
+    pub(super) const ACTIVATION: usize = 5;
+    pub(super) const OPTIONS: super::super::node::Kind = super::kind(5, "Pool2DOptions", 6);
+}
+
+/// Window, stride, padding and activation of a pool.
+fn pool_2d(node: &Node<'_>) -> Result<([usize; 2], [usize; 2], Padding2d, Activation), OpError> {
+    let options = node.options(pool::OPTIONS)?;
+    let window = [
+        options.count(pool::FILTER_H, 0, "filter_height")?,
+        options.count(pool::FILTER_W, 0, "filter_width")?,
+    ];
+    let stride =
+        [options.count(pool::STRIDE_H, 0, "stride_h")?, options.count(pool::STRIDE_W, 0, "stride_w")?];
+    Ok((window, stride, options.padding(pool::PADDING)?, options.activation(pool::ACTIVATION)?))
+}
+
+fn average_pool_2d(node: &Node<'_>) -> Result<Op, OpError> {
+    let (window, stride, padding, activation) = pool_2d(node)?;
+    Ok(AveragePool2d { window, stride, padding, activation }.into())
+}
+
+fn max_pool_2d(node: &Node<'_>) -> Result<Op, OpError> {
+    let (window, stride, padding, activation) = pool_2d(node)?;
+    Ok(MaxPool2d { window, stride, padding, activation }.into())
+}
+
+fn softmax(node: &Node<'_>) -> Result<Op, OpError> {
+    const BETA: usize = 0;
+    let options = node.options(kind(9, "SoftmaxOptions", 1))?;
+    Ok(Softmax { beta: options.f32(BETA)? }.into())
+}

@@ -1,0 +1,335 @@
+//! The table of kernels, and what follows from it.
+
+use half::f16;
+
+use super::*;
+use crate::{Access, DType, Fields, Operand, OperandError};
+
+macro_rules! dtype {
+    (i8) => {
+        DType::I8
+    };
+    (u8) => {
+        DType::U8
+    };
+    (i16) => {
+        DType::I16
+    };
+    (i32) => {
+        DType::I32
+    };
+    (i64) => {
+        DType::I64
+    };
+    (f16) => {
+        DType::F16
+    };
+    (f32) => {
+        DType::F32
+    };
+}
+
+macro_rules! kind {
+    (plain) => {
+        Kind::Plain
+    };
+    (elementwise) => {
+        Kind::Elementwise
+    };
+    (accumulating) => {
+        Kind::Accumulating
+    };
+    (widening) => {
+        Kind::Widening
+    };
+    (window) => {
+        Kind::Window
+    };
+    (reducing) => {
+        Kind::Reducing
+    };
+}
+
+/// Channels of a cell that [`Kernel::run`] has room for on the stack.
+const CELL: usize = 1024;
+
+/// Calls a kernel of a kind with its operands, in the modes that the kind knows.
+macro_rules! call {
+    (plain $function:ident($params:ident, $mode:ident, $operands:ident)
+        ($x:ty, $y:ty; $($rest:ident: $ty:ty),*)) => {{
+        let ([x, y, $($rest),*], Mode::Apart) = ($operands, $mode) else { return Err(OperandError::Count) };
+        $function($params, x.read::<$x>()?, y.write::<$y>()?, $($rest.read::<$ty>()?),*);
+    }};
+    (elementwise $function:ident($params:ident, $mode:ident, $operands:ident)
+        ($x:ty, $y:ty; $($rest:ident: $ty:ty),*)) => {{
+        match ($operands, $mode) {
+            ([x, y, $($rest),*], Mode::Apart) => {
+                let elements = Apart { x: x.read::<$x>()?, y: y.write::<$y>()? };
+                $function($params, elements, $($rest.read::<$ty>()?),*);
+            }
+            ([y, $($rest),*], Mode::InPlace) => {
+                $function($params, InPlace(y.write::<$y>()?), $($rest.read::<$ty>()?),*);
+            }
+            _ => return Err(OperandError::Count),
+        }
+    }};
+    (reducing $function:ident($params:ident, $mode:ident, $operands:ident)($x:ty, $y:ty;)) => {{
+        let ([x, y], Mode::Row { rings, row }) = ($operands, $mode) else {
+            return Err(OperandError::Count);
+        };
+        $function($params, Row { x: x.read::<$x>()?, y: y.write::<$y>()?, rings, row });
+    }};
+    (accumulating $function:ident($params:ident, $mode:ident, $operands:ident)
+        ($x:ty, $y:ty; $($rest:ident: $ty:ty),*)) => {{
+        let [x, y, $($rest),*] = $operands else { return Err(OperandError::Count) };
+        let (x, y) = (x.read::<$x>()?, y.write::<$y>()?);
+        match $mode {
+            Mode::Apart => $function($params, Apart { x, y }, $($rest.read::<$ty>()?),*),
+            Mode::Row { rings, row } => {
+                $function($params, Row { x, y, rings, row }, $($rest.read::<$ty>()?),*);
+            }
+            _ => return Err(OperandError::Count),
+        }
+    }};
+    (widening $($call:tt)*) => {
+        call!(accumulating $($call)*)
+    };
+    (window $function:ident($params:ident, $mode:ident, $operands:ident)
+        ($x:ty, $y:ty; $($rest:ident: $ty:ty),*)) => {{
+        if let ([memory, $($rest),*], Mode::Overlapping(overlap)) = (&mut *$operands, $mode) {
+            let images = Overlapping::<$y, CELL>::new(memory.write::<$y>()?, overlap);
+            $function($params, images, $($rest.read::<$ty>()?),*);
+            return Ok(());
+        }
+        call!(accumulating $function($params, $mode, $operands)($x, $y; $($rest: $ty),*));
+    }};
+}
+
+/// Type of a kernel's parameters: the variant's name, if no other is given.
+macro_rules! params_type {
+    ($variant:ident) => {
+        $variant
+    };
+    ($variant:ident $params:ident) => {
+        $params
+    };
+}
+
+/// The table of kernels: a variant for each, holding its parameters, and how to
+/// call it with operands whose types are checked at run time.
+///
+/// The first word is the [`Kind`]; in parentheses stands the type of the parameters, where
+/// it is not called like the variant. All have an operand `x` and a result `y`; the others
+/// are read.
+macro_rules! kernels {
+    ($($kind:ident $variant:ident $(($params:ident))? => $function:ident(
+        x: $x:ident, y: $y:ident $(, $rest:ident: $ty:ident)*
+    );)*) => {
+        /// A kernel with its parameters.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub enum Kernel {
+            $(
+                #[doc = concat!("[`", stringify!($function), "`]")]
+                $variant(params_type!($variant $($params)?)),
+            )*
+        }
+
+        impl Kernel {
+            /// Name of the kernel's function in this module.
+            #[must_use]
+            pub const fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => stringify!($function),)*
+                }
+            }
+
+            /// The parameters, for the code generator.
+            #[must_use]
+            pub fn params(&self) -> &dyn Fields {
+                match self {
+                    $(Self::$variant(params) => params,)*
+                }
+            }
+
+            /// The operands, in the order of the function's arguments.
+            #[must_use]
+            pub const fn operands(&self) -> &'static [OperandInfo] {
+                match self {
+                    $(Self::$variant(_) => &[
+                        OperandInfo { name: "x", dtype: dtype!($x), access: Access::Read },
+                        OperandInfo { name: "y", dtype: dtype!($y), access: Access::Write },
+                        $(OperandInfo {
+                            name: stringify!($rest),
+                            dtype: dtype!($ty),
+                            access: Access::Read,
+                        },)*
+                    ],)*
+                }
+            }
+
+            /// What the kernel can do beside [`Mode::Apart`].
+            #[must_use]
+            pub const fn kind(&self) -> Kind {
+                match self {
+                    $(Self::$variant(_) => kind!($kind),)*
+                }
+            }
+
+            /// Runs the kernel on `operands`, which are those of [`Kernel::operands`],
+            /// or with one for `x` and `y` together where the mode says so.
+            ///
+            /// # Errors
+            ///
+            /// When number, type or access of the operands is not as it should be, or
+            /// the kernel does not know the mode.
+            pub fn run(&self, mode: Mode, operands: &mut [Operand<'_>]) -> Result<(), OperandError> {
+                match self {
+                    $(Self::$variant(params) => {
+                        call!($kind $function(params, mode, operands)($x, $y; $($rest: $ty),*));
+                    })*
+                }
+                Ok(())
+            }
+        }
+    };
+}
+
+kernels! {
+    elementwise AbsF32(UnaryF32) => abs_f32(x: f32, y: f32);
+    elementwise AddF32(BinaryF32) => add_f32(x: f32, y: f32, b: f32);
+    elementwise AddI16(AddI8) => add_i16(x: i16, y: i16, b: i16);
+    elementwise AddI32(BinaryExact) => add_i32(x: i32, y: i32, b: i32);
+    elementwise AddI8 => add_i8(x: i8, y: i8, b: i8);
+    plain AverageF32 => average_f32(x: f32, y: f32);
+    plain AverageI8 => average_i8(x: i32, y: i8);
+    window AveragePool2dF32 => average_pool2d_f32(x: f32, y: f32);
+    window AveragePool2dI8 => average_pool2d_i8(x: i8, y: i8);
+    plain CastF32I16(Cast) => cast_f32_i16(x: f32, y: i16);
+    plain CastF32I32(Cast) => cast_f32_i32(x: f32, y: i32);
+    plain CastF32I64(Cast) => cast_f32_i64(x: f32, y: i64);
+    plain CastF32I8(Cast) => cast_f32_i8(x: f32, y: i8);
+    plain CastI16F32(Cast) => cast_i16_f32(x: i16, y: f32);
+    plain CastI16I32(Cast) => cast_i16_i32(x: i16, y: i32);
+    plain CastI16I8(Cast) => cast_i16_i8(x: i16, y: i8);
+    plain CastI32F32(Cast) => cast_i32_f32(x: i32, y: f32);
+    plain CastI32I16(Cast) => cast_i32_i16(x: i32, y: i16);
+    plain CastI32I64(Cast) => cast_i32_i64(x: i32, y: i64);
+    plain CastI32I8(Cast) => cast_i32_i8(x: i32, y: i8);
+    plain CastI64F32(Cast) => cast_i64_f32(x: i64, y: f32);
+    plain CastI64I32(Cast) => cast_i64_i32(x: i64, y: i32);
+    plain CastI8I16(Cast) => cast_i8_i16(x: i8, y: i16);
+    plain CastI8I32(Cast) => cast_i8_i32(x: i8, y: i32);
+    plain CastI8I64(Cast) => cast_i8_i64(x: i8, y: i64);
+    elementwise CeilF32(UnaryF32) => ceil_f32(x: f32, y: f32);
+    elementwise ClampF32 => clamp_f32(x: f32, y: f32);
+    plain CompareF32(Compare) => compare_f32(x: f32, y: i8, b: f32);
+    plain CompareI32(Compare) => compare_i32(x: i32, y: i8, b: i32);
+    plain CompareI64(Compare) => compare_i64(x: i64, y: i8, b: i64);
+    plain CompareI8 => compare_i8(x: i8, y: i8, b: i8);
+    accumulating Conv2dAddF16(Conv2dAddF32) => conv2d_add_f16(x: f32, y: f32, weights: f16, bias: f32);
+    accumulating Conv2dAddF32 => conv2d_add_f32(x: f32, y: f32, weights: f32, bias: f32);
+    accumulating Conv2dAddI8 => conv2d_add_i8(
+        x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
+    );
+    widening Conv2dDynamicI8 => conv2d_dynamic_i8(
+        x: i8, y: f32, weights: i8, bias: f32, scales: f32, largest: f32
+    );
+    window Conv2dF16(Conv2dF32) => conv2d_f16(x: f32, y: f32, weights: f16, bias: f32);
+    window Conv2dF32 => conv2d_f32(x: f32, y: f32, weights: f32, bias: f32);
+    window Conv2dI16 => conv2d_i16(x: i16, y: i16, weights: i8, bias: i64, multipliers: i16, shifts: i8);
+    window Conv2dI8 => conv2d_i8(x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8);
+    plain CopyI8 => copy_i8(x: i8, y: i8);
+    elementwise CosF32(UnaryF32) => cos_f32(x: f32, y: f32);
+    window DepthwiseConv2dAsymmetricI8 => depthwise_conv2d_asymmetric_i8(
+        x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
+    );
+    window DepthwiseConv2dF16(DepthwiseConv2dF32) => depthwise_conv2d_f16(
+        x: f32, y: f32, weights: f16, bias: f32
+    );
+    window DepthwiseConv2dF32 => depthwise_conv2d_f32(x: f32, y: f32, weights: f32, bias: f32);
+    window DepthwiseConv2dI16 => depthwise_conv2d_i16(
+        x: i16, y: i16, weights: i8, bias: i64, multipliers: i16, shifts: i8
+    );
+    window DepthwiseConv2dI8 => depthwise_conv2d_i8(
+        x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
+    );
+    plain DequantizeF16F32 => dequantize_f16_f32(x: f16, y: f32);
+    plain DequantizeI16F32 => dequantize_i16_f32(x: i16, y: f32);
+    plain DequantizeI8F32 => dequantize_i8_f32(x: i8, y: f32);
+    elementwise DivF32(BinaryF32) => div_f32(x: f32, y: f32, b: f32);
+    elementwise DivI32(BinaryExact) => div_i32(x: i32, y: i32, b: i32);
+    elementwise DivI8(ProductI8) => div_i8(x: i8, y: i8, b: i8);
+    elementwise EluF32(UnaryF32) => elu_f32(x: f32, y: f32);
+    elementwise ExpF32(UnaryF32) => exp_f32(x: f32, y: f32);
+    elementwise FlipSignBitI8 => flip_sign_bit_i8(x: i8, y: i8);
+    elementwise FloorDivF32(BinaryF32) => floor_div_f32(x: f32, y: f32, b: f32);
+    elementwise FloorDivI32(BinaryExact) => floor_div_i32(x: i32, y: i32, b: i32);
+    elementwise FloorF32(UnaryF32) => floor_f32(x: f32, y: f32);
+    elementwise FloorModF32(BinaryF32) => floor_mod_f32(x: f32, y: f32, b: f32);
+    elementwise FloorModI32(BinaryExact) => floor_mod_i32(x: i32, y: i32, b: i32);
+    plain FullyConnectedDynamicI8(FullyConnectedF32) => fully_connected_dynamic_i8(
+        x: i8, y: f32, weights: i8, bias: f32, scales: f32, largest: f32
+    );
+    plain FullyConnectedF16(FullyConnectedF32) => fully_connected_f16(x: f32, y: f32, weights: f16, bias: f32);
+    plain FullyConnectedF32 => fully_connected_f32(x: f32, y: f32, weights: f32, bias: f32);
+    plain FullyConnectedI16 => fully_connected_i16(
+        x: i16, y: i16, weights: i8, bias: i64, multipliers: i16, shifts: i8
+    );
+    plain FullyConnectedI8 => fully_connected_i8(
+        x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
+    );
+    plain GatherI8 => gather_i8(x: i8, y: i8, indices: i32);
+    elementwise GeluF32(UnaryF32) => gelu_f32(x: f32, y: f32);
+    elementwise GeluTanhF32(UnaryF32) => gelu_tanh_f32(x: f32, y: f32);
+    elementwise HardSwishF32(UnaryF32) => hard_swish_f32(x: f32, y: f32);
+    plain LargestF32 => largest_f32(x: f32, y: f32);
+    elementwise LeakyReluF32 => leaky_relu_f32(x: f32, y: f32);
+    elementwise LeakyReluI16 => leaky_relu_i16(x: i16, y: i16);
+    elementwise LogF32(UnaryF32) => log_f32(x: f32, y: f32);
+    elementwise LogisticF32 => logistic_f32(x: f32, y: f32);
+    elementwise LookupI8 => lookup_i8(x: i8, y: i8, table: i8);
+    window MaxPool2dF32 => max_pool2d_f32(x: f32, y: f32);
+    window MaxPool2dI8 => max_pool2d_i8(x: i8, y: i8);
+    elementwise MaximumF32(BinaryF32) => maximum_f32(x: f32, y: f32, b: f32);
+    elementwise MaximumI32(BinaryExact) => maximum_i32(x: i32, y: i32, b: i32);
+    elementwise MaximumI8(BinaryExact) => maximum_i8(x: i8, y: i8, b: i8);
+    plain MeanF32 => mean_f32(x: f32, y: f32);
+    plain MeanI8 => mean_i8(x: i8, y: i8);
+    plain MeanOfSumsI8 => mean_of_sums_i8(x: i32, y: i8);
+    elementwise MinimumF32(BinaryF32) => minimum_f32(x: f32, y: f32, b: f32);
+    elementwise MinimumI32(BinaryExact) => minimum_i32(x: i32, y: i32, b: i32);
+    elementwise MinimumI8(BinaryExact) => minimum_i8(x: i8, y: i8, b: i8);
+    elementwise MulF32(BinaryF32) => mul_f32(x: f32, y: f32, b: f32);
+    elementwise MulI32(BinaryExact) => mul_i32(x: i32, y: i32, b: i32);
+    elementwise MulI8(ProductI8) => mul_i8(x: i8, y: i8, b: i8);
+    elementwise NegF32(UnaryF32) => neg_f32(x: f32, y: f32);
+    plain PadF32 => pad_f32(x: f32, y: f32);
+    plain PadI8 => pad_i8(x: i8, y: i8);
+    elementwise PowF32(BinaryF32) => pow_f32(x: f32, y: f32, b: f32);
+    elementwise PreluF32(BinaryF32) => prelu_f32(x: f32, y: f32, alpha: f32);
+    elementwise PreluI8 => prelu_i8(x: i8, y: i8, alpha: i8);
+    plain QuantizeDynamicI8 => quantize_dynamic_i8(x: f32, y: i8, largest: f32);
+    plain QuantizeF32I16 => quantize_f32_i16(x: f32, y: i16);
+    plain QuantizeF32I8 => quantize_f32_i8(x: f32, y: i8);
+    plain RescaleI16I16(Rescale) => rescale_i16_i16(x: i16, y: i16);
+    plain RescaleI16I8(Rescale) => rescale_i16_i8(x: i16, y: i8);
+    plain RescaleI32I16(Rescale) => rescale_i32_i16(x: i32, y: i16);
+    plain RescaleI8I16(Rescale) => rescale_i8_i16(x: i8, y: i16);
+    elementwise RoundF32(UnaryF32) => round_f32(x: f32, y: f32);
+    elementwise RsqrtF32(UnaryF32) => rsqrt_f32(x: f32, y: f32);
+    plain SelectI8 => select_i8(x: i8, y: i8, a: i8, b: i8);
+    elementwise SinF32(UnaryF32) => sin_f32(x: f32, y: f32);
+    elementwise SoftmaxF32 => softmax_f32(x: f32, y: f32);
+    elementwise SoftmaxI8 => softmax_i8(x: i8, y: i8);
+    elementwise SqrtF32(UnaryF32) => sqrt_f32(x: f32, y: f32);
+    elementwise SquareF32(UnaryF32) => square_f32(x: f32, y: f32);
+    elementwise SquaredDifferenceF32(BinaryF32) => squared_difference_f32(x: f32, y: f32, b: f32);
+    elementwise SquaredDifferenceI8(AddI8) => squared_difference_i8(x: i8, y: i8, b: i8);
+    plain StridedCopyI8 => strided_copy_i8(x: i8, y: i8);
+    elementwise SubF32(BinaryF32) => sub_f32(x: f32, y: f32, b: f32);
+    elementwise SubI32(BinaryExact) => sub_i32(x: i32, y: i32, b: i32);
+    elementwise SubI8(AddI8) => sub_i8(x: i8, y: i8, b: i8);
+    reducing SumRowsF32 => sum_rows_f32(x: f32, y: f32);
+    reducing SumRowsI8 => sum_rows_i8(x: i8, y: i32);
+    elementwise TanhF32(UnaryF32) => tanh_f32(x: f32, y: f32);
+}
