@@ -3,6 +3,7 @@
 use std::env;
 use std::fmt;
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use crate::codegen::{self, snake_case};
@@ -113,6 +114,29 @@ impl Builder {
     /// Most bytes of flash that the constants may take.
     pub fn flash_limit(self, bytes: usize) -> Self {
         self.change(move |config| config.flash_limit = Some(bytes))
+    }
+
+    /// The first extent of inputs for which the file leaves it open.
+    pub fn batch(self, batch: NonZeroUsize) -> Self {
+        self.change(move |config| config.batch = Some(batch))
+    }
+
+    /// The shapes of all inputs, where the file leaves extents open.
+    pub fn shapes(self, shapes: impl IntoIterator<Item = Vec<usize>>) -> Self {
+        let shapes: Vec<_> = shapes.into_iter().collect();
+        self.change(move |config| config.shapes.clone_from(&shapes))
+    }
+
+    /// The signature to compile: a subgraph of the file, with its inputs and outputs.
+    pub fn signature(self, name: impl Into<String>) -> Self {
+        let name = name.into();
+        self.change(move |config| config.signature = Some(name.clone()))
+    }
+
+    /// The subgraph to compile, where no signature leads to it.
+    pub fn subgraph(self, name: impl Into<String>) -> Self {
+        let name = name.into();
+        self.change(move |config| config.subgraph = Some(name.clone()))
     }
 
     /// A configuration file instead of `aot.toml`, relative to the folder of

@@ -2,9 +2,10 @@
 //!
 //! The layout is that of `README.md` beside this file.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use aot_build::config::{InputPlacement, Memory};
+use aot_build::config::{InputPlacement, Memory, Value};
 use aot_build::eval::Evaluator;
 use aot_build::program::Port;
 use aot_build::weights::npy;
@@ -21,6 +22,9 @@ struct Meta {
     #[serde(default = "tflite")]
     file: PathBuf,
     sequence_steps: Option<serde_json::Value>,
+    /// Keys of the configuration.
+    #[serde(default)]
+    config: BTreeMap<String, Value>,
 }
 
 fn tflite() -> PathBuf {
@@ -103,7 +107,12 @@ pub(crate) fn run(folder: &Path) -> Tally {
 fn run_sets(folder: &Path, config: &Config, tally: &mut Tally) -> Result<(), String> {
     let meta = std::fs::read(folder.join("meta.json")).map_err(|error| error.to_string())?;
     let meta: Meta = serde_json::from_slice(&meta).map_err(|error| error.to_string())?;
-    let imported = import::import(&folder.join(&meta.file)).map_err(|error| error.to_string())?;
+    let mut config = config.clone();
+    for (key, value) in meta.config {
+        config.set(&key, value).map_err(|problem| problem.to_string())?;
+    }
+    let config = &config;
+    let imported = import::import(&folder.join(&meta.file), config).map_err(|error| error.to_string())?;
     let compiled = match compile(imported.graph, config) {
         Ok(compiled) => compiled,
         Err(problems) => {
@@ -118,6 +127,39 @@ fn run_sets(folder: &Path, config: &Config, tally: &mut Tally) -> Result<(), Str
         tally.sets += 1;
         run_set(&set, &compiled, meta.sequence_steps.is_some(), tally)
             .map_err(|error| format!("{}: {error}", set.file_name().unwrap_or_default().display()))?;
+    }
+    Ok(())
+}
+
+/// Runs all sets of inputs in `folder` at once, as a batch. The model leaves its first extent
+/// open.
+pub(crate) fn run_as_batch(folder: &Path) -> Tally {
+    let mut tally = Tally { cases: 1, ..Tally::default() };
+    if let Err(error) = run_batch(folder, &mut tally) {
+        tally.failures.push(format!("{}: {error}", folder.display()));
+    }
+    tally
+}
+
+fn run_batch(folder: &Path, tally: &mut Tally) -> Result<(), String> {
+    let sets: Vec<_> = folders(folder).into_iter().filter(|set| set.join("in0.npy").is_file()).collect();
+    let config = Config { batch: std::num::NonZeroUsize::new(sets.len()), ..Config::default() };
+    let imported =
+        import::import(&folder.join("model.tflite"), &config).map_err(|error| error.to_string())?;
+    let compiled = compile(imported.graph, &config)
+        .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
+    let joined = |name: &str| -> Result<Vec<u8>, String> {
+        let mut bytes = Vec::new();
+        for set in &sets {
+            let file = std::fs::read(set.join(name)).map_err(|error| error.to_string())?;
+            bytes.extend(npy::read(&file).map_err(|error| error.to_string())?.bytes);
+        }
+        Ok(bytes)
+    };
+    tally.sets += sets.len();
+    let found = Evaluator::new(&compiled).run(&[&joined("in0.npy")?])?;
+    for (found, port) in found.iter().zip(&compiled.program.outputs) {
+        compare(found, &joined("out0.npy")?, port, tally);
     }
     Ok(())
 }

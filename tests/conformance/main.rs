@@ -94,3 +94,20 @@ fn shared_models() {
     }
     all.conclude("shared models");
 }
+
+/// Models that leave their first extent open: what a batch gives is what its parts give.
+const OPEN: [&str; 4] = ["mlperf_ad_float", "mlperf_kws_int8", "mlperf_resnet_int8", "tinymaix_mnist_int8"];
+
+#[test]
+fn batches() {
+    let models = shared_models_folder();
+    if !models.is_dir() {
+        aot_tests::skipped(&format!("{} is not there; AOT_SHARED names the folder", models.display()));
+        return;
+    }
+    let mut tally = Tally::default();
+    for name in OPEN {
+        tally.add(case::run_as_batch(&models.join(name)));
+    }
+    tally.conclude("batches");
+}

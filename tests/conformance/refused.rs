@@ -71,7 +71,7 @@ fn refused() {
 
 /// Why the model at `path` is refused; `None` when it is compiled.
 fn refusal(path: &Path) -> Option<String> {
-    match import::import(path) {
+    match import::import(path, &Config::default()) {
         Err(error) => Some(error.to_string()),
         Ok(imported) => {
             let problems = compile(imported.graph, &Config::default()).err()?;

@@ -80,7 +80,8 @@ fn nodes<const N: usize, const M: usize>(
     outputs: [(&str, TensorType); M],
 ) -> [TensorId; M] {
     let name = format!("node of {}", outputs[0].0);
-    let outputs = outputs.map(|(name, ty)| OutputDeclaration { name: name.into(), ty: Some(ty) });
+    let outputs =
+        outputs.map(|(name, ty)| OutputDeclaration { name: name.into(), ty: Some(ty), open: Vec::new() });
     let inputs = inputs.map(Some).to_vec();
     let node = NodeDeclaration { name, index: 0, op: op.into(), inputs, outputs: outputs.to_vec() };
     let results: Option<Vec<_>> = builder.node(node).into_iter().collect();

@@ -26,12 +26,13 @@ def tensor(name, shape, dtype, scale=None, zero_point=None):
     return entry
 
 
-def write_case(folder, *, file, expected_from, inputs, outputs, what, sets, model=None):
+def write_case(folder, *, file, expected_from, inputs, outputs, what, sets, model=None, config=None):
     """Writes a case folder afresh.
 
     `sets`: a list of (inputs, outputs), each a list of arrays.
     `model`: the bytes to write as `file`; without them `file` must already be
     there, as a path relative to `folder`.
+    `config`: what the model is compiled with, if anything.
     """
     folder = Path(folder)
     shutil.rmtree(folder, ignore_errors=True)
@@ -49,6 +50,8 @@ def write_case(folder, *, file, expected_from, inputs, outputs, what, sets, mode
         "outputs": outputs,
         "sequence_steps": None,
     }
+    if config is not None:
+        meta["config"] = config
     (folder / "meta.json").write_text(one_line_per_tensor(meta))
     for index, (ins, outs) in enumerate(sets):
         (folder / f"s{index}").mkdir()

@@ -78,6 +78,7 @@ class Case:
 
     `expected`: computed here instead of run, where the reference is wrong.
     `known`: a value from our list of known faults that the result must equal.
+    `config`: keys of the configuration that the model is compiled with.
     """
 
     name: str
@@ -90,6 +91,7 @@ class Case:
     expected: list | None = None
     expected_from: str | None = None
     known: list | None = field(default=None, repr=False)
+    config: dict | None = None
 
     def results(self):
         """(outputs of each set, where they come from)."""

@@ -31,6 +31,7 @@ from families import (
     movement,
     pooling,
     refused,
+    shapes,
     storage,
     wide,
 )
@@ -48,6 +49,7 @@ FAMILIES = (
     movement,
     faults,
     legacy,
+    shapes,
     storage,
     wide,
 )
@@ -76,6 +78,7 @@ def main():
             outputs=case.outputs,
             what=case.what,
             sets=list(zip(case.sets, results, strict=True)),
+            config=case.config,
         )
         compare(case, results)
     refused.write(CONFORMANCE / "refused")

@@ -63,13 +63,17 @@ class Op:
 
 @dataclass(frozen=True)
 class Tensor:
-    """A tensor of the file; `data` makes it a constant."""
+    """A tensor of the file; `data` makes it a constant.
+
+    `open`: axes whose extents the file leaves open: it states 1 there, and -1 in the signature.
+    """
 
     name: str
     shape: tuple
     dtype: type
     quantization: Quantization | None = None
     data: np.ndarray | None = None
+    open: tuple = ()
 
 
 def build(op, inputs, outputs):
@@ -125,7 +129,8 @@ def build_graph(nodes):
             node.builtinOptionsType = getattr(schema.BuiltinOptions, kind)
         graph.operators.append(node)
         for tensor in inputs:
-            if tensor is not None and tensor.data is None and id(tensor) not in results:
+            is_input = tensor is not None and tensor.data is None and id(tensor) not in results
+            if is_input and made[id(tensor)] not in graph.inputs:
                 graph.inputs.append(made[id(tensor)])
     graph.outputs = graph.operators[-1].outputs
     model.subgraphs = [graph]
@@ -139,7 +144,9 @@ def tensor_entry(tensor, buffers):
     """The schema's tensor; its data, if any, goes to `buffers`."""
     entry = schema.TensorT()
     entry.name = tensor.name
-    entry.shape = list(tensor.shape)
+    entry.shape = [1 if axis in tensor.open else extent for axis, extent in enumerate(tensor.shape)]
+    if tensor.open:
+        entry.shapeSignature = [-1 if axis in tensor.open else extent for axis, extent in enumerate(tensor.shape)]
     entry.hasRank = True
     entry.type = TYPES[np.dtype(tensor.dtype)]
     entry.buffer = 0

@@ -31,6 +31,7 @@ fn dense() -> Graph {
         outputs: vec![OutputDeclaration {
             name: "Identity".into(),
             ty: Some(quantized([1, 2], 1.0 / 256.0, -128)),
+            open: Vec::new(),
         }],
     });
     builder.finish(vec![y[0].unwrap()]).unwrap()
@@ -50,7 +51,7 @@ fn convolutions() -> Graph {
             index: 0,
             op: Conv2d { padding: Padding2d::Same, ..Conv2d::default() }.into(),
             inputs: vec![Some(x), Some(w), None],
-            outputs: vec![OutputDeclaration { name, ty: Some(image()) }],
+            outputs: vec![OutputDeclaration { name, ty: Some(image()), open: Vec::new() }],
         });
         x = results[0].unwrap();
     }

@@ -101,6 +101,34 @@ impl Config {
             meaning: "most flash that the constants may take; a model that needs more does not compile",
             set: |config, value| choice(value).map(|value| config.flash_limit = Some(value)),
         },
+        Key {
+            name: "batch",
+            values: "a number, at least 1",
+            default: "what the file states, mostly 1",
+            meaning: "the first extent of inputs, where a TFLite file leaves it open (-1 in its signature)",
+            set: |config, value| choice(value).map(|value| config.batch = Some(value)),
+        },
+        Key {
+            name: "shapes",
+            values: "a list of shapes, one for each input",
+            default: "what the file states",
+            meaning: "the inputs' shapes, where a TFLite file leaves extents open: `[[1, 96, 96, 3]]`",
+            set: |config, value| choice(value).map(|value| config.shapes = value),
+        },
+        Key {
+            name: "signature",
+            values: "a name",
+            default: "the first subgraph",
+            meaning: "the signature of a TFLite file that is compiled: a subgraph, its inputs and outputs",
+            set: |config, value| choice(value).map(|value| config.signature = Some(value)),
+        },
+        Key {
+            name: "subgraph",
+            values: "a name",
+            default: "the first subgraph",
+            meaning: "the subgraph of a TFLite file that is compiled, where no signature leads to it",
+            set: |config, value| choice(value).map(|value| config.subgraph = Some(value)),
+        },
     ];
 
     /// Sets one key.
@@ -209,7 +237,8 @@ mod tests {
         assert_eq!(
             problem.to_string(),
             "`ram_limits` is no configuration key\n  = help: did you mean `ram_limit`? the keys are `name`, \
-             `optimize`, `rounding`, `inputs`, `outputs`, `memory`, `planner`, `ram_limit`, `flash_limit`"
+             `optimize`, `rounding`, `inputs`, `outputs`, `memory`, `planner`, `ram_limit`, `flash_limit`, \
+             `batch`, `shapes`, `signature`, `subgraph`"
         );
         let problem = Config::default().set("colour", 1.into()).unwrap_err();
         assert!(problem.help.unwrap().starts_with("the keys are"));

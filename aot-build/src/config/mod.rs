@@ -11,6 +11,8 @@ pub use keys::Key;
 /// Value of a key.
 pub use toml::Value;
 
+use std::num::NonZeroUsize;
+
 use serde::{Deserialize, Serialize};
 
 use crate::plan::Planner;
@@ -93,4 +95,12 @@ pub struct Config {
     pub ram_limit: Option<usize>,
     /// Most bytes of flash that the constants may take.
     pub flash_limit: Option<usize>,
+    /// The first extent of inputs for which the file leaves it open.
+    pub batch: Option<NonZeroUsize>,
+    /// The shapes of all inputs, where the file leaves extents open; empty for what it says.
+    pub shapes: Vec<Vec<usize>>,
+    /// The signature to compile: a subgraph of the file, with its inputs and outputs.
+    pub signature: Option<String>,
+    /// The subgraph to compile.
+    pub subgraph: Option<String>,
 }

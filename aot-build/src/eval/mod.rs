@@ -219,7 +219,11 @@ mod tests {
             index: 0,
             op: FullyConnected::default().into(),
             inputs: vec![Some(x), Some(w), None],
-            outputs: vec![OutputDeclaration { name: "y".into(), ty: Some(quantized([1, 1], 0.5, 0)) }],
+            outputs: vec![OutputDeclaration {
+                name: "y".into(),
+                ty: Some(quantized([1, 1], 0.5, 0)),
+                open: Vec::new(),
+            }],
         });
         let graph = builder.finish(vec![y[0].unwrap()]).unwrap();
         let compiled = compile(graph, &Config::default()).unwrap();

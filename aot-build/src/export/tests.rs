@@ -219,7 +219,7 @@ impl Choices {
                 .enumerate()
                 .map(|(i, ty)| {
                     let name = self.name(ids.len() + i);
-                    OutputDeclaration { name, ty: Some(self.ty(ty.dtype, ty.shape)) }
+                    OutputDeclaration { name, ty: Some(self.ty(ty.dtype, ty.shape)), open: Vec::new() }
                 })
                 .collect();
             let name = self.of(&["node", "", "n\u{e4}me"]).to_owned();
@@ -340,7 +340,7 @@ proptest! {
 #[test]
 fn digits_are_read_again() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/digits/model/digits.json");
-    let graph = crate::import::import(path.as_ref()).unwrap().graph;
+    let graph = crate::import::import(path.as_ref(), &crate::Config::default()).unwrap().graph;
     let folder = Folder::new("digits");
     assert_eq!(meaning(&round_trip(&graph, &folder).unwrap()), meaning(&graph));
 }
@@ -359,7 +359,7 @@ fn small(names: [&str; 4]) -> Graph {
         index: 0,
         op: Add { activation: Activation::Relu }.into(),
         inputs: vec![Some(x), Some(w)],
-        outputs: vec![OutputDeclaration { name: "s".into(), ty: None }],
+        outputs: vec![OutputDeclaration { name: "s".into(), ty: None, open: Vec::new() }],
     });
     let y = builder.node(NodeDeclaration {
         name: "q".into(),
@@ -369,6 +369,7 @@ fn small(names: [&str; 4]) -> Graph {
         outputs: vec![OutputDeclaration {
             name: y.into(),
             ty: Some(TensorType { dtype: DType::I8, quantization, ..ty }),
+            open: Vec::new(),
         }],
     });
     builder.finish(vec![y[0].unwrap()]).unwrap()

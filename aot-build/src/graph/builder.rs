@@ -27,6 +27,9 @@ pub struct OutputDeclaration {
     /// Its type, where the file states one. Element type and extents are computed
     /// again and must agree; quantization is taken from here.
     pub ty: Option<TensorType>,
+    /// Axes along which the file does not know the extent: what it states there does not
+    /// count.
+    pub open: Vec<usize>,
 }
 
 /// Collects tensors and nodes, and every problem with them.
@@ -97,9 +100,9 @@ impl GraphBuilder {
             }
         };
         let mut ids = Vec::new();
-        for (inferred, OutputDeclaration { name, ty: declared }) in types.into_iter().zip(outputs) {
+        for (inferred, OutputDeclaration { name, ty: declared, open }) in types.into_iter().zip(outputs) {
             if let (Some(inferred), Some(declared)) = (&inferred, &declared)
-                && (inferred.dtype, &inferred.shape) != (declared.dtype, &declared.shape)
+                && (inferred.dtype != declared.dtype || !inferred.shape.agrees(&declared.shape, &open))
             {
                 let message = format!("`{name}` is declared as {declared}, computed is {inferred}");
                 self.problems.push(Problem::new(message).at(location.clone()));
@@ -116,6 +119,21 @@ impl GraphBuilder {
             self.graph.nodes.push(Node { name, index, op, inputs, outputs });
         }
         ids
+    }
+
+    /// Puts constants in the place of the last node, where `fold` gives what its results are.
+    #[cfg(feature = "tflite")]
+    pub(crate) fn fold_last(&mut self, fold: impl FnOnce(&Graph, &Node) -> Option<Vec<Vec<u8>>>) {
+        // A constant that has a problem may have too few bytes.
+        let last = self.graph.nodes.last().filter(|_| self.problems.is_empty());
+        let results = last.and_then(|node| fold(&self.graph, node));
+        let Some((results, node)) = results.and_then(|results| Some((results, self.graph.nodes.pop()?)))
+        else {
+            return;
+        };
+        for (id, bytes) in node.outputs.iter().zip(results) {
+            self.graph.tensors[id.0].data = Some(Data::from_bytes(bytes));
+        }
     }
 
     /// Adds a tensor that is kept from run to run and starts as the constant `initial`;

@@ -57,6 +57,12 @@ impl Shape {
         strides
     }
 
+    /// Whether the extents are those of `declared`, but along the axes in `open`.
+    pub(crate) fn agrees(&self, declared: &Self, open: &[usize]) -> bool {
+        let equal = |(axis, (a, b)): (usize, (&usize, &usize))| a == b || open.contains(&axis);
+        self.len() == declared.len() && self.iter().zip(declared.iter()).enumerate().all(equal)
+    }
+
     /// The extents, when there are `N`.
     ///
     /// # Errors

@@ -63,7 +63,10 @@ impl Sketch {
             index: self.nodes - 1,
             op: op.into(),
             inputs: inputs.iter().copied().map(Some).collect(),
-            outputs: names.iter().map(|&name| OutputDeclaration { name: name.into(), ty: None }).collect(),
+            outputs: names
+                .iter()
+                .map(|&name| OutputDeclaration { name: name.into(), ty: None, open: Vec::new() })
+                .collect(),
         });
         ids.into_iter().map(|id| id.expect("the sketch is right")).collect()
     }
@@ -75,7 +78,7 @@ impl Sketch {
             index: self.nodes - 1,
             op,
             inputs: inputs.iter().copied().map(Some).collect(),
-            outputs: vec![OutputDeclaration { name: name.into(), ty }],
+            outputs: vec![OutputDeclaration { name: name.into(), ty, open: Vec::new() }],
         });
         ids[0].expect("the sketch is right")
     }

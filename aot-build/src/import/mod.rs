@@ -13,6 +13,7 @@ pub use source::Source;
 
 use std::path::{Path, PathBuf};
 
+use crate::Config;
 use crate::error::{Error, Problem};
 use crate::graph::Graph;
 use crate::sha256::sha256;
@@ -30,33 +31,57 @@ pub struct Imported {
     pub sha256: String,
 }
 
-/// Reads the model file at `path`; the format follows from the file's extension.
+/// Reads the model file at `path`; the format follows from the file's extension. `config`
+/// binds what the file leaves open.
 ///
 /// # Errors
 ///
 /// All problems of the file.
-pub fn import(path: &Path) -> Result<Imported, Error> {
+pub fn import(path: &Path, config: &Config) -> Result<Imported, Error> {
     let mut source = Source::new(path);
-    let (graph, bytes) = read(&mut source).map_err(|problems| Error::new(path, problems))?;
+    let (graph, bytes) = read(&mut source, config).map_err(|problems| Error::new(path, problems))?;
     Ok(Imported { graph, files: source.into_files(), bytes: bytes.len(), sha256: sha256(&bytes) })
 }
 
-type Importer = fn(&mut Source, &[u8]) -> Result<Graph, Vec<Problem>>;
+type Importer = fn(&mut Source, &[u8], &Config) -> Result<Graph, Vec<Problem>>;
 
 /// The formats by the extension of their files.
 const FORMATS: &[(&str, Importer)] = &[
     #[cfg(feature = "json")]
-    ("json", json::import),
+    ("json", |source, bytes, config| {
+        all_is_fixed(config)?;
+        json::import(source, bytes)
+    }),
     #[cfg(feature = "tflite")]
-    ("tflite", |source, bytes| tflite::read(bytes, source.name())),
+    ("tflite", |source, bytes, config| tflite::read(bytes, source.name(), config)),
 ];
 
-fn read(source: &mut Source) -> Result<(Graph, Vec<u8>), Vec<Problem>> {
+fn read(source: &mut Source, config: &Config) -> Result<(Graph, Vec<u8>), Vec<Problem>> {
     let bytes = source.model().map_err(|problem| vec![problem])?;
     let extension = source.path().extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     let format = FORMATS.iter().find(|(name, _)| *name == extension);
     let Some((_, importer)) = format else { return Err(vec![unknown_format(extension)]) };
-    Ok((importer(source, &bytes)?, bytes))
+    Ok((importer(source, &bytes, config)?, bytes))
+}
+
+/// Checks that `config` asks for nothing that only files of other formats leave open.
+#[cfg(feature = "json")]
+fn all_is_fixed(config: &Config) -> Result<(), Vec<Problem>> {
+    let keys = [
+        ("batch", config.batch.is_some()),
+        ("shapes", !config.shapes.is_empty()),
+        ("signature", config.signature.is_some()),
+        ("subgraph", config.subgraph.is_some()),
+    ];
+    let set = keys.into_iter().filter(|(_, set)| *set);
+    let problems: Vec<_> = set
+        .map(|(key, _)| {
+            let message =
+                format!("`{key}` is for TFLite files: net.json states one graph and all its shapes");
+            Problem::new(message).at(crate::error::Location::Key(key.into()))
+        })
+        .collect();
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
 fn unknown_format(extension: &str) -> Problem {

@@ -22,12 +22,26 @@ const MAX_GROWTH: usize = 16;
 
 /// What the compiler may still spend on folding: elements that it looks at, and
 /// multiply-accumulates. Counted, not timed, so that every machine folds the same.
-pub(super) struct Budget(u64);
+pub(crate) struct Budget(u64);
 
 impl Default for Budget {
     /// Some seconds where cargo builds procedural macros without optimisation.
     fn default() -> Self {
         Self(1 << 28)
+    }
+}
+
+#[cfg(feature = "tflite")]
+impl Budget {
+    /// Takes what the work on `elements` needs away.
+    ///
+    /// # Errors
+    ///
+    /// When not so much is left.
+    pub(crate) fn spend(&mut self, elements: usize) -> Result<(), String> {
+        let left = self.0.checked_sub(elements as u64);
+        self.0 = left.ok_or("the constants that follow from others are too many to be computed")?;
+        Ok(())
     }
 }
 
@@ -51,7 +65,12 @@ pub(super) fn fold_constants(graph: &mut Graph, config: &Config, budget: &mut Bu
 
 /// The results of `node`, when all operands are constants. `None` as well when it cannot
 /// be lowered: lowering the whole graph says why.
-fn evaluate(graph: &Graph, node: &Node, config: &Config, budget: &mut Budget) -> Option<Vec<Vec<u8>>> {
+pub(crate) fn evaluate(
+    graph: &Graph,
+    node: &Node,
+    config: &Config,
+    budget: &mut Budget,
+) -> Option<Vec<Vec<u8>>> {
     let bytes = |id: &_| graph.tensor(*id).ty.bytes();
     if node.inputs.iter().flatten().any(|id| graph.tensor(*id).data.is_none()) {
         return None;

@@ -13,6 +13,8 @@ mod remove_dead;
 mod signed;
 
 pub use dead_channels::DeadChannels;
+#[cfg(feature = "tflite")]
+pub(crate) use fold_constants::{Budget, evaluate};
 
 use crate::Config;
 use crate::graph::Graph;

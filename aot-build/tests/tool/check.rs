@@ -8,7 +8,7 @@ fn says_what_a_model_needs() {
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
     for expect in [
         "digits.tflite: 14 272 bytes, sha256 732f944f",
-        "input   serving_default_image:0      i8 [1, 8, 8, 1]  0.003922 (q + 128)",
+        "input   image          i8 [1, 8, 8, 1]  0.003922 (q + 128)",
         "operators  conv2d 3, fully_connected 1, max_pool2d 2, reshape 1, softmax 1",
         "MACs       231 680",
         "constants  9 002 bytes",

@@ -6,11 +6,7 @@ use crate::*;
 fn the_repositorys_cases_are_met() {
     let ran = line(&format!("run --case {CASE} {CASE_FLOAT}"));
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{}", ran.out);
-    assert!(
-        ran.out.contains("cases/digits_int8/s19: StatefulPartitionedCall_1:0: 0 of 10 differ"),
-        "{}",
-        ran.out
-    );
+    assert!(ran.out.contains("cases/digits_int8/s19: probabilities: 0 of 10 differ"), "{}", ran.out);
     assert!(ran.out.ends_with("cases: 2, sets: 40, beyond the tolerance: 0, cases not run to the end: 0\n"));
 }
 
@@ -29,8 +25,7 @@ fn differences_are_counted_and_tolerated() {
 
     let ran = run(&[]);
     assert_eq!(ran.code, Some(1));
-    let expect =
-        "FAIL StatefulPartitionedCall_1:0: 1 of 10 differ, the largest difference is 3, 0 is allowed\n";
+    let expect = "FAIL probabilities: 1 of 10 differ, the largest difference is 3, 0 is allowed\n";
     assert_eq!((ran.out.as_str(), ran.err.as_str()), (expect, ""));
     assert_eq!(run(&["--tolerance", "2.5"]).code, Some(1));
 
@@ -78,7 +73,7 @@ fn outputs_are_shown_and_written() {
     let input = format!("{CASE}/s0/in0.npy");
     let ran = aot(["run", DIGITS, "--input", &input, "--output", output.to_str().unwrap()]);
     assert_eq!(ran.code, Some(0));
-    assert!(ran.out.starts_with("StatefulPartitionedCall_1:0, i8 [1, 10]: -1"), "{}", ran.out);
+    assert!(ran.out.starts_with("probabilities, i8 [1, 10]: -1"), "{}", ran.out);
     assert_eq!(read_npy(&output.join("out0.npy")), read_npy(&in_repository(CASE).join("s0/out0.npy")));
 }
 
@@ -95,7 +90,7 @@ fn sequences_run_step_by_step() {
     write_npy(&output, DType::I8, &[20, 1, 10], &stacked("out0.npy"));
     let arguments = ["run", DIGITS, "--input", input.to_str().unwrap(), "--expect", output.to_str().unwrap()];
     let ran = aot(arguments);
-    assert_eq!(ran.out, "ok   StatefulPartitionedCall_1:0: 0 of 200 differ\n", "{}", ran.err);
+    assert_eq!(ran.out, "ok   probabilities: 0 of 200 differ\n", "{}", ran.err);
 
     let model = in_repository(DIGITS).canonicalize().unwrap();
     std::fs::write(
@@ -125,13 +120,10 @@ fn wrong_arrays_are_refused() {
     for (inputs, expect) in [
         (vec!["missing.npy", "gone.npy"], "error: gone.npy: the file cannot be read"),
         (vec![text.to_str().unwrap()], "text.npy: not a complete .npy file"),
-        (
-            vec![&good, &good],
-            "2 files for 1 inputs of the model\n  - `serving_default_image:0`: i8 [1, 8, 8, 1]",
-        ),
+        (vec![&good, &good], "2 files for 1 inputs of the model\n  - `image`: i8 [1, 8, 8, 1]"),
         (
             vec!["examples/digits/model/cases/digits_float/s0/in0.npy"],
-            "holds f32 [1, 8, 8, 1], input `serving_default_image:0` is i8 [1, 8, 8, 1]",
+            "holds f32 [1, 8, 8, 1], input `image` is i8 [1, 8, 8, 1]",
         ),
     ] {
         let ran = aot([vec!["run", DIGITS, "--input"], inputs].concat());

@@ -46,7 +46,7 @@ extern "C" fn main() -> i32 {
     for image in HELD_OUT.as_chunks::<65>().0 {
         let [pixels @ .., digit] = image;
         let x = pixels.map(|pixel| f32::from(pixel) / 16.0);
-        let q = x.map(Digits::quantize_serving_default_image_0);
+        let q = x.map(Digits::quantize_image);
         let scores = digits.run(&q);
         let mut small_scores = [0; 10];
         small.run(&q, &mut small_scores);

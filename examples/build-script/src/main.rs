@@ -8,12 +8,12 @@ static IMAGE: &[u8; 35_100] = include_bytes!("../../digits/model/heldout.bin");
 fn main() {
     let Some(digits) = Digits::take() else { return };
     // No copy: the pixels are written where the network reads them.
-    for (x, pixel) in digits.serving_default_image_0_mut().iter_mut().zip(IMAGE) {
-        *x = Digits::quantize_serving_default_image_0(f32::from(*pixel) / 16.0);
+    for (x, pixel) in digits.image_mut().iter_mut().zip(IMAGE) {
+        *x = Digits::quantize_image(f32::from(*pixel) / 16.0);
     }
     let scores = digits.run_in_place();
     for (digit, score) in scores.iter().enumerate() {
-        let probability = Digits::dequantize_stateful_partitioned_call_1_0(*score);
+        let probability = Digits::dequantize_probabilities(*score);
         println!("{digit}  {:5.1} %  {}", 100.0 * probability, "█".repeat((40.0 * probability) as usize));
     }
     println!("it is a {}; {} bytes of RAM", IMAGE[64], Digits::ARENA_BYTES);

@@ -43,7 +43,7 @@ fn main() {
         .map(|image| Image { pixels: std::array::from_fn(|i| image[i]), digit: image[64].into() })
         .collect();
 
-    let quantize = |pixel: u8| Digits::quantize_serving_default_image_0(f32::from(pixel) / 16.0);
+    let quantize = |pixel: u8| Digits::quantize_image(f32::from(pixel) / 16.0);
     let mut digits = Digits::new();
     let int8 = read(&images, |pixels| largest(digits.run(&pixels.map(quantize))));
     let mut digits_by_rows = DigitsByRows::new();

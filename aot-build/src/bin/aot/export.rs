@@ -6,7 +6,7 @@ use aot_build::{Error, export, import};
 use serde::Serialize;
 
 use crate::console::{Console, Failure, problem};
-use crate::settings::write_file;
+use crate::settings::{Settings, write_file};
 
 /// Writes a model as net.json, its constants in a .safetensors file beside it
 #[derive(clap::Args)]
@@ -16,6 +16,8 @@ pub(crate) struct Arguments {
     /// File to write; the constants go beside it, with the extension `safetensors`
     #[arg(short, long, value_name = "net.json")]
     output: PathBuf,
+    #[command(flatten)]
+    settings: Settings,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -28,11 +30,11 @@ struct Answer {
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<(), Failure> {
-    let Arguments { model, output, .. } = arguments;
+    let Arguments { model, output, settings, .. } = arguments;
     if output.extension().is_none_or(|extension| extension != "json") {
         return Err(problem(output, "the file's name has to end in `.json`: it is read by that").into());
     }
-    let graph = import::import(model)?.graph;
+    let graph = import::import(model, &settings.load(model)?)?.graph;
     let safetensors = output.with_extension("safetensors");
     let name = safetensors.file_name().unwrap_or_default().to_string_lossy();
     let exported = export::export(&graph, &name).map_err(|problem| Error::new(model, vec![problem]))?;

@@ -21,7 +21,7 @@ pub(crate) struct Settings {
 
 impl Settings {
     /// The configuration for the model file at `path`.
-    fn load(&self, path: &Path) -> Result<Config, Error> {
+    pub(crate) fn load(&self, path: &Path) -> Result<Config, Error> {
         let mut config = match &self.config {
             Some(file) => Config::load(file, &path.file_stem().unwrap_or_default().to_string_lossy())?,
             None => Config::default(),
@@ -40,8 +40,7 @@ impl Settings {
 /// `ram_limit=32768`: the value as TOML writes it, or else as a string.
 fn key_value(text: &str) -> Result<(String, Value), String> {
     let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
-    let number = || value.replace('_', "").parse().map(Value::Integer);
-    let value = value.parse().map(Value::Boolean).or_else(|_| number()).unwrap_or_else(|_| value.into());
+    let value = value.parse().unwrap_or_else(|_| value.into());
     Ok((key.trim().to_owned(), value))
 }
 
@@ -63,6 +62,7 @@ mod tests {
             ("optimize=size", Ok(("optimize", Value::from("size")))),
             ("ram_limit=32_768", Ok(("ram_limit", Value::from(32_768)))),
             ("flag=true", Ok(("flag", Value::from(true)))),
+            ("list=[1, 2]", Ok(("list", Value::from(vec![1, 2])))),
             ("name=A=B", Ok(("name", Value::from("A=B")))),
             ("name", Err("expected KEY=VALUE".to_owned())),
         ] {

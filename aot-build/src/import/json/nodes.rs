@@ -208,6 +208,7 @@ impl<'a> Reader<'a> {
             let outputs = outputs.iter().map(|Name { value: name, .. }| OutputDeclaration {
                 name: name.clone(),
                 ty: self.declaration(index, name).and_then(|declaration| declaration.ty.clone()),
+                open: Vec::new(),
             });
             let outputs = outputs.collect();
             Some(self.builder.node(NodeDeclaration { name, index, op: op?, inputs: inputs?, outputs }))

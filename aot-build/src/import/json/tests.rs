@@ -120,7 +120,7 @@ fn nodes_run_in_the_order_of_the_file_where_they_can() {
 #[test]
 fn digits() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/digits/model/digits.json");
-    let imported = crate::import::import(&path).unwrap();
+    let imported = crate::import::import(&path, &crate::Config::default()).unwrap();
     assert_eq!(imported.graph.nodes.len(), 8);
     assert_eq!(imported.files.len(), 2);
     assert_eq!(imported.graph.tensor(imported.graph.outputs[0]).ty.to_string(), "f32 [1, 10]");
@@ -200,7 +200,7 @@ impl Folder {
 
     /// Imports `model.json`.
     pub(crate) fn import(&self) -> Result<crate::import::Imported, crate::Error> {
-        crate::import::import(&self.0.join("model.json"))
+        crate::import::import(&self.0.join("model.json"), &crate::Config::default())
     }
 }
 

@@ -5,11 +5,13 @@
 //! builder computes every shape again.
 
 mod arithmetic;
+mod entry;
 mod flatbuffer;
 mod layers;
 mod movement;
 mod names;
 mod node;
+mod open;
 mod operators;
 mod reductions;
 mod schema;
@@ -24,13 +26,16 @@ use std::collections::BTreeMap;
 
 use aot_rt::DType;
 
+use crate::Config;
 use crate::error::{Location, OpError, Problem};
 use crate::graph::{
     Data, Graph, GraphBuilder, NodeDeclaration, OutputDeclaration, Quantization, Shape, TensorId, TensorType,
 };
+use crate::passes::{Budget, evaluate};
+use entry::Entry;
 use flatbuffer::File;
 use node::Node;
-use operators::{InGraph, Known, Map, Meaning};
+use operators::{Compute, InGraph, Known, Map, Meaning};
 use schema::{Model, Operator, Tensor};
 use structure::{Checked, counted, listed, location};
 use variables::Variables;
@@ -43,20 +48,25 @@ const MAX_PROBLEMS: usize = 64;
 /// # Errors
 ///
 /// All problems of the file.
-pub(super) fn read(bytes: &[u8], name: String) -> Result<Graph, Vec<Problem>> {
+pub(super) fn read(bytes: &[u8], name: String, config: &Config) -> Result<Graph, Vec<Problem>> {
     let file = File::new(bytes);
-    let model = Model::read(&file, 0).map_err(|problem| vec![problem])?;
+    let entry = Entry::find(&file, config).map_err(|problem| vec![problem])?;
+    let mut model = Model::read(&file, entry.subgraph).map_err(|problem| vec![problem])?;
+    model.outputs.retain(|output| entry.wants(*output));
     let Checked { operators, unsupported, problems } = structure::check(&model);
     if !problems.is_empty() {
         return Err(limited(unsupported.into_iter().chain(problems).collect()));
     }
     let mut importer = Importer {
         model: &model,
+        config,
+        names: entry.names,
         graph: GraphBuilder::new(name),
         values: vec![Value::Unread; model.tensors.len()],
         data: vec![None; model.buffers.len()],
         unsupported_types: BTreeMap::new(),
         variables: Variables::default(),
+        folding: Budget::default(),
     };
     if let Some(problem) = unsupported {
         importer.graph.problem(problem);
@@ -90,6 +100,9 @@ enum Value {
 
 struct Importer<'m> {
     model: &'m Model<'m>,
+    config: &'m Config,
+    /// Names of inputs and outputs that are better than their tensors'.
+    names: BTreeMap<usize, String>,
     graph: GraphBuilder,
     /// For each tensor of the file.
     values: Vec<Value>,
@@ -98,15 +111,24 @@ struct Importer<'m> {
     /// Tensors of each type that is not supported.
     unsupported_types: BTreeMap<String, Vec<usize>>,
     variables: Variables,
+    /// What may be computed already, since the shapes of later tensors depend on it.
+    folding: Budget,
 }
 
 impl<'m> Importer<'m> {
     fn inputs(&mut self) {
-        for index in self.model.inputs.iter().filter_map(|index| usize::try_from(*index).ok()) {
-            let Some(tensor) = self.model.tensors.get(index) else { continue };
-            let Some(ty) = self.ty(index) else { continue };
-            if let Err(error) = closed(tensor) {
-                self.graph.problem(Problem::from(error).at(self.tensor_location(index)));
+        let model = self.model;
+        let bindings = match open::bind(model, self.config) {
+            Ok(bindings) => bindings,
+            Err(problem) => return self.graph.problem(problem),
+        };
+        for (position, index) in model.inputs.iter().enumerate() {
+            let Ok(index) = usize::try_from(*index) else { continue };
+            let Some(tensor) = model.tensors.get(index) else { continue };
+            let Some(mut ty) = self.ty(index) else { continue };
+            match bindings.of(position, tensor, &ty.shape) {
+                Ok(shape) => ty.shape = shape,
+                Err(error) => self.graph.problem(Problem::from(error).at(self.tensor_location(index))),
             }
             let id = self.graph.input(self.name(index), ty);
             self.set(index, Value::Ready(id));
@@ -116,6 +138,7 @@ impl<'m> Importer<'m> {
     fn node(&mut self, index: usize, operator: &'m Operator<'m>, known: &'static Known) {
         let mapped = match known.meaning {
             Meaning::Variable(access) => self.variable(operator, access),
+            Meaning::Constant(compute) => self.computed(operator, known, compute),
             Meaning::Op(map) => self.operands(operator, known).and_then(|operands| match operands {
                 Some(operands) => self.map(index, operator, (known, map), operands),
                 // An operand's problem has been reported.
@@ -176,16 +199,70 @@ impl<'m> Importer<'m> {
         let operands: Vec<_> =
             inputs.iter().map(|id| id.map(|id| self.graph.tensor(id).ty.clone())).collect();
         types.iter().try_for_each(|result| check_types(known, &operands, result.dtype))?;
-        let op = map(&Node { model: self.model, operator, operands, result })?;
+        let op = map(&self.view(operator, operands, result))?;
         let names: Vec<_> = outputs.iter().map(|output| self.name(*output)).collect();
         let name = names.first().cloned().unwrap_or_default();
-        let declarations = names.into_iter().zip(types);
-        let declarations = declarations.map(|(name, ty)| OutputDeclaration { name, ty: Some(ty) }).collect();
+        let open = outputs.iter().map(|output| self.open_axes(*output)).collect::<Result<Vec<_>, _>>()?;
+        let declarations = names.into_iter().zip(types).zip(open);
+        let declarations =
+            declarations.map(|((name, ty), open)| OutputDeclaration { name, ty: Some(ty), open }).collect();
         let ids = self.graph.node(NodeDeclaration { name, index, op, inputs, outputs: declarations });
+        // Shapes of later tensors may depend on it.
+        let is_integer = |ty: &TensorType| matches!(ty.dtype, DType::I32 | DType::I64);
+        self.graph.fold_last(|graph, node| {
+            let integers = node.outputs.iter().all(|id| is_integer(&graph.tensor(*id).ty));
+            if integers { evaluate(graph, node, self.config, &mut self.folding) } else { None }
+        });
         for (output, id) in outputs.into_iter().zip(ids) {
             self.set(output, id.map_or(Value::Refused, Value::Ready));
         }
         Ok(())
+    }
+
+    /// An operator whose result follows from shapes and constants.
+    fn computed(
+        &mut self,
+        operator: &'m Operator<'m>,
+        known: &'static Known,
+        compute: Compute,
+    ) -> Result<(), OpError> {
+        // An operand's problem has been reported.
+        let Some(inputs) = self.operands(operator, known)? else { return Ok(()) };
+        let output = operator.outputs.first().and_then(|index| usize::try_from(*index).ok());
+        let output = output.ok_or("the result is left out")?;
+        let Some(result) = self.ty(output) else { return Ok(()) };
+        let operands: Vec<_> =
+            inputs.iter().map(|id| id.map(|id| self.graph.tensor(id).ty.clone())).collect();
+        check_types(known, &operands, result.dtype)?;
+        let (shape, data) = compute(&self.view(operator, operands, &result))?;
+        self.folding.spend(data.bytes().len())?;
+        let open = self.open_axes(output)?;
+        if !shape.agrees(&result.shape, &open) {
+            return Err(format!(
+                "`{}` is declared as {}, computed is {shape}",
+                self.name(output),
+                result.shape
+            )
+            .into());
+        }
+        let id = self.graph.constant(self.name(output), TensorType { shape, ..result }, data);
+        self.set(output, Value::Ready(id));
+        Ok(())
+    }
+
+    /// What the mapping of an operator looks at.
+    fn view<'a>(
+        &'a self,
+        operator: &'a Operator<'a>,
+        operands: Vec<Option<TensorType>>,
+        result: &'a TensorType,
+    ) -> Node<'a> {
+        Node { model: self.model, graph: &self.graph, values: &self.values, operator, operands, result }
+    }
+
+    /// The axes whose extents the file leaves open.
+    fn open_axes(&self, index: usize) -> Result<Vec<usize>, OpError> {
+        self.model.tensors.get(index).map_or(Ok(Vec::new()), open::axes)
     }
 
     fn finish(mut self) -> Result<Graph, Vec<Problem>> {
@@ -279,8 +356,8 @@ impl<'m> Importer<'m> {
 
     /// Name of a tensor in the graph.
     fn name(&self, index: usize) -> String {
-        let name = self.model.tensors.get(index).and_then(|tensor| tensor.name.clone());
-        name.unwrap_or_else(|| format!("tensor_{index}"))
+        let name = self.names.get(&index).or_else(|| self.model.tensors.get(index)?.name.as_ref());
+        name.cloned().unwrap_or_else(|| format!("tensor_{index}"))
     }
 
     fn tensor_location(&self, index: usize) -> Location {
@@ -345,20 +422,6 @@ fn quantization(tensor: &Tensor<'_>, shape: &Shape) -> Result<Option<Quantizatio
     let axis = if shape.len() == 1 { Ok(0) } else { usize::try_from(parameters.dimension) };
     let axis = axis.map_err(|_| format!("quantized_dimension is {}", parameters.dimension))?;
     Ok(Some(Quantization::per_axis(parameters.scales, zero_points, axis)?))
-}
-
-/// Checks that an input leaves no extent open but the first, the batch, which is 1.
-fn closed(tensor: &Tensor<'_>) -> Result<(), OpError> {
-    let signature = tensor.shape_signature()?;
-    let (rank, shape) = (signature.len(), &tensor.shape);
-    if rank != 0 && rank != shape.len() {
-        return Err(format!("shape_signature has rank {rank}, the shape is {shape:?}").into());
-    }
-    if signature.iter().skip(1).any(|extent| *extent < 0) {
-        return Err(OpError::from(format!("shape {signature:?} is open"))
-            .help("convert the model with fixed input shapes"));
-    }
-    Ok(())
 }
 
 /// Checks that the types are among those that the operator takes.

@@ -1,16 +1,20 @@
 //! What the mapping of an operator reads: its options and its constant operands.
 
 use super::flatbuffer::{Fault, Scalar, Table};
-use super::names;
 use super::schema::{Model, Operator};
+use super::{Value, names};
 use crate::error::OpError;
-use crate::graph::{Shape, TensorType};
+use crate::graph::{GraphBuilder, Shape, TensorType};
 use crate::ops::{Activation, Padding2d};
 
 /// An operator whose operands have been read.
 #[derive(Debug)]
 pub(super) struct Node<'m> {
     pub(super) model: &'m Model<'m>,
+    /// What has been read of the model already.
+    pub(super) graph: &'m GraphBuilder,
+    /// What has become of the file's tensors.
+    pub(super) values: &'m [Value],
     pub(super) operator: &'m Operator<'m>,
     /// Types of the operands that the graph has, `None` where one is left out.
     pub(super) operands: Vec<Option<TensorType>>,
@@ -113,6 +117,13 @@ impl<'m> Node<'m> {
         value.map(Some).ok_or_else(|| format!("operand {operand} has not one element").into())
     }
 
+    /// Rank and elements of a tensor that has been computed from constants.
+    fn computed(&self, index: usize) -> Option<(usize, &'m [u8])> {
+        let Some(Value::Ready(id)) = self.values.get(index) else { return None };
+        let tensor = self.graph.tensor(*id);
+        Some((tensor.ty.shape.len(), tensor.data.as_ref()?.bytes()))
+    }
+
     /// A constant operand of one of the types `expected`; `None` where it is left out.
     fn constant(&self, operand: usize, expected: &[i8]) -> Result<Option<Constant<'m>>, OpError> {
         let index = self.operator.inputs.get(operand).and_then(|index| usize::try_from(*index).ok());
@@ -125,6 +136,10 @@ impl<'m> Node<'m> {
         if !expected.contains(&ty) {
             let expected: Vec<_> = expected.iter().map(|ty| names::type_name(*ty)).collect();
             return Err(refuse(format!("is {}, expected {}", names::type_name(ty), expected.join(" or "))));
+        }
+        if let Some(computed) = self.computed(index) {
+            let (rank, bytes) = computed;
+            return Ok(Some(Constant { ty, rank, bytes }));
         }
         let size = size(ty);
         let extents = tensor.shape.iter().map(|extent| usize::try_from(*extent).ok());

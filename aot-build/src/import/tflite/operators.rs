@@ -7,6 +7,7 @@ use super::schema::OperatorCode;
 use super::variables::Access;
 use super::{arithmetic, layers, movement, names, reductions, shapes, variables};
 use crate::error::OpError;
+use crate::graph::{Data, Shape};
 use crate::ops::Op;
 
 /// An operator that is known.
@@ -29,11 +30,16 @@ pub(super) struct Known {
 /// Makes an operator of the graph from one of the file.
 pub(super) type Map = fn(&Node<'_>) -> Result<Op, OpError>;
 
+/// Computes the result of an operator that follows from shapes and constants.
+pub(super) type Compute = fn(&Node<'_>) -> Result<(Shape, Data), OpError>;
+
 /// What becomes of an operator.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Meaning {
     /// One of the graph.
     Op(Map),
+    /// A constant.
+    Constant(Compute),
     /// It reads or changes a variable.
     Variable(Access),
 }
@@ -79,12 +85,23 @@ pub(super) const fn variable(name: &'static str, access: Access) -> Known {
     Known { name, version: 1, operands: [0, 2], in_graph: InGraph::All, results: 1, types: &[], meaning }
 }
 
+/// An operator that is computed when the file is read.
+pub(super) const fn constant(
+    name: &'static str,
+    operands: [usize; 2],
+    types: &'static [&'static [DType]],
+    compute: Compute,
+) -> Known {
+    let meaning = Meaning::Constant(compute);
+    Known { name, version: 1, operands, in_graph: InGraph::First, results: 1, types, meaning }
+}
+
 impl Known {
     /// What the operator does with variables, if that is what it does.
     pub(super) fn access(&self) -> Option<Access> {
         match self.meaning {
             Meaning::Variable(access) => Some(access),
-            Meaning::Op(_) => None,
+            Meaning::Op(_) | Meaning::Constant(_) => None,
         }
     }
 

@@ -10,7 +10,7 @@ use crate::report::label;
 
 /// Most tensors, operators, operator codes or buffers: far more than any model has,
 /// few enough that what is kept of each needs little memory.
-const MAX_TABLES: usize = 1 << 17;
+pub(super) const MAX_TABLES: usize = 1 << 17;
 /// Most bytes of a name; longer ones are cut.
 const MAX_NAME: usize = 1024;
 
@@ -300,7 +300,7 @@ impl<'a> Operator<'a> {
 }
 
 /// A name to show: no control characters, of limited length.
-fn name(table: &Table<'_>, bytes: &[u8]) -> Result<String, Fault> {
+pub(super) fn name(table: &Table<'_>, bytes: &[u8]) -> Result<String, Fault> {
     let cut = bytes.get(..MAX_NAME).unwrap_or(bytes);
     table.file().charge(table.position(), cut.len())?;
     let mut name: String = String::from_utf8_lossy(cut)

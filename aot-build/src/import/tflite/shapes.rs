@@ -1,16 +1,22 @@
-//! Operators that change nothing but the shape.
+//! Operators that change nothing but the shape, and those that compute with shapes.
 
+use aot_rt::DType;
+
+use super::names;
 use super::node::{Node, kind};
-use super::operators::{Known, checked_axis, known};
-use super::types::MOVED;
+use super::operators::{Known, checked_axis, constant, known};
+use super::types::{MEASURED, MOVED};
 use crate::error::OpError;
-use crate::graph::Shape;
+use crate::graph::{Data, Shape};
 use crate::ops::{Op, Reshape};
 
 pub(super) const OPERATORS: &[Known] = &[
     known("EXPAND_DIMS", 1, [2, 2], MOVED, expand_dims),
     known("RESHAPE", 1, [1, 2], MOVED, reshape),
     known("SQUEEZE", 2, [1, 1], MOVED, squeeze),
+    constant("RANGE", [3, 3], &[&[DType::I32], &[DType::I64], &[DType::F32]], range),
+    constant("RANK", [1, 1], MEASURED, rank),
+    constant("SHAPE", [1, 1], MEASURED, shape),
 ];
 
 fn reshape(node: &Node<'_>) -> Result<Op, OpError> {
@@ -78,4 +84,91 @@ fn expand_dims(node: &Node<'_>) -> Result<Op, OpError> {
     let axis = checked_axis(axis, extents.len() + 1)?;
     extents.insert(axis, 1);
     Ok(Reshape { shape: Shape::new(extents)? }.into())
+}
+
+/// Most elements of a range: far more than any shape needs.
+const MAX_RANGE: usize = 1 << 20;
+
+/// `start`, `start + delta`, … before `limit`; all three are operands.
+fn range(node: &Node<'_>) -> Result<(Shape, Data), OpError> {
+    node.optional_options(kind(73, "RangeOptions", 0))?;
+    match node.result.dtype {
+        DType::F32 => float_range(node),
+        dtype => integer_range(node, dtype),
+    }
+}
+
+fn integer_range(node: &Node<'_>, dtype: DType) -> Result<(Shape, Data), OpError> {
+    let number = |operand: usize| -> Result<i128, OpError> {
+        let integers = node.integers(operand)?.ok_or("an operand is left out")?;
+        match integers.values[..] {
+            [value] => Ok(value.into()),
+            _ => Err(format!("operand {operand} has {} elements, expected 1", integers.values.len()).into()),
+        }
+    };
+    let [start, limit, delta] = [number(0)?, number(1)?, number(2)?];
+    if delta == 0 {
+        return Err("the step is 0".into());
+    }
+    // In 128 bits nothing overflows.
+    let steps = (limit - start) / delta + i128::from((limit - start) % delta != 0);
+    let length = range_length(usize::try_from(steps).ok().filter(|_| (limit > start) == (delta > 0)))?;
+    let values = (0..length as i128).map(|i| start + i * delta);
+    let bytes: Vec<u8> = match dtype {
+        DType::I32 => values.flat_map(|value| (value as i32).to_le_bytes()).collect(),
+        _ => values.flat_map(|value| (value as i64).to_le_bytes()).collect(),
+    };
+    Ok((Shape::new([length])?, Data::from_bytes(bytes)))
+}
+
+fn float_range(node: &Node<'_>) -> Result<(Shape, Data), OpError> {
+    let number = |operand| Ok::<_, OpError>(node.number(operand)?.ok_or("an operand is left out")? as f32);
+    let [start, limit, delta] = [number(0)?, number(1)?, number(2)?];
+    if [start, limit, delta].iter().any(|value| !value.is_finite()) || delta == 0.0 {
+        return Err(format!("from {start} to {limit} in steps of {delta} is no range").into());
+    }
+    let steps = ((limit - start) / delta).ceil();
+    let length = range_length((steps > 0.0 && steps < u32::MAX as f32).then_some(steps as usize))?;
+    // Summed up, as the reference does: the roundings are part of the result.
+    let values: Vec<f32> =
+        std::iter::successors(Some(start), |value| Some(value + delta)).take(length).collect();
+    Ok((Shape::new([length])?, Data::from_f32s(&values)))
+}
+
+fn range_length(length: Option<usize>) -> Result<usize, OpError> {
+    match length {
+        Some(length) if (1..=MAX_RANGE).contains(&length) => Ok(length),
+        Some(length) if length > MAX_RANGE => {
+            Err(format!("the range has {length} elements, the limit is {MAX_RANGE}").into())
+        }
+        _ => Err("the range has no element".into()),
+    }
+}
+
+fn rank(node: &Node<'_>) -> Result<(Shape, Data), OpError> {
+    node.optional_options(kind(86, "RankOptions", 0))?;
+    Ok((Shape::scalar(), integers(node, &[node.shape(0)?.len()])))
+}
+
+fn shape(node: &Node<'_>) -> Result<(Shape, Data), OpError> {
+    const OUT_TYPE: usize = 0;
+    node.optional_options(kind(55, "ShapeOptions", 1))?.only(
+        OUT_TYPE,
+        &[0, names::INT32, names::INT64],
+        "out_type",
+    )?;
+    let x = node.shape(0)?;
+    if x.is_empty() {
+        return Err("the shape of a scalar has no element".into());
+    }
+    Ok((Shape::new([x.len()])?, integers(node, x)))
+}
+
+/// Extents in the type of the result; all fit 31 bits.
+fn integers(node: &Node<'_>, extents: &[usize]) -> Data {
+    let bytes: Vec<u8> = match node.result.dtype {
+        DType::I32 => extents.iter().flat_map(|extent| (*extent as i32).to_le_bytes()).collect(),
+        _ => extents.iter().flat_map(|extent| (*extent as i64).to_le_bytes()).collect(),
+    };
+    Data::from_bytes(bytes)
 }

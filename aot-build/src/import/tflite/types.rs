@@ -96,3 +96,20 @@ pub(super) const CAST: &[&[DType]] = &[
     &[B, DType::I64],
     &[B, B],
 ];
+/// Of what there are shapes.
+pub(super) const MEASURED: &[&[DType]] = &[
+    &[F, DType::I32],
+    &[F, DType::I64],
+    &[I, DType::I32],
+    &[I, DType::I64],
+    &[U, DType::I32],
+    &[U, DType::I64],
+    &[DType::I16, DType::I32],
+    &[DType::I16, DType::I64],
+    &[DType::I32, DType::I32],
+    &[DType::I32, DType::I64],
+    &[DType::I64, DType::I32],
+    &[DType::I64, DType::I64],
+    &[B, DType::I32],
+    &[B, DType::I64],
+];

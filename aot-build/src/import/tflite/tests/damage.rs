@@ -32,7 +32,7 @@ fn samples() -> Vec<Vec<u8>> {
 /// Reads a file that may be anything. What is read must hang together, and the rest of
 /// the compiler may refuse it, but not panic.
 pub(super) fn survive(bytes: &[u8]) -> bool {
-    match super::super::read(bytes, "model".into()) {
+    match super::super::read(bytes, "model".into(), &crate::Config::default()) {
         Ok(graph) => {
             check(&graph);
             if graph.tensors.iter().all(|tensor| tensor.ty.bytes() <= MAX_COMPILED) {
@@ -93,9 +93,11 @@ fn other_files() {
     for bytes in [&b""[..], b"T", b"TFL3", b"\x08\0\0\0TFL3", b"PK\x03\x04 not a model at all", &[0xff; 64]] {
         assert!(!survive(bytes));
     }
-    let problems = super::super::read(b"PK\x03\x04 not a model at all", "model".into()).unwrap_err();
+    let problems =
+        super::super::read(b"PK\x03\x04 not a model at all", "model".into(), &crate::Config::default())
+            .unwrap_err();
     assert_eq!(problems[0].message, "at byte 4: the file identifier is \" not\", expected \"TFL3\"");
-    let problems = super::super::read(b"hello\n", "model".into()).unwrap_err();
+    let problems = super::super::read(b"hello\n", "model".into(), &crate::Config::default()).unwrap_err();
     assert_eq!(problems[0].message, "at byte 4: the file identifier is \"o\\n\", expected \"TFL3\"");
 }
 
@@ -179,7 +181,7 @@ fn offsets_and_tables_are_checked() {
     ] {
         let mut damaged = file.clone();
         damaged[position..position + bytes.len()].copy_from_slice(bytes);
-        let problems = super::super::read(&damaged, "model".into()).unwrap_err();
+        let problems = super::super::read(&damaged, "model".into(), &crate::Config::default()).unwrap_err();
         assert!(problems[0].message.contains(expect), "expected {expect}, found {problems:?}");
     }
 }

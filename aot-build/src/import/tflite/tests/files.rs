@@ -97,7 +97,8 @@ impl File {
         self
     }
 
-    pub(super) fn bytes(&self) -> Vec<u8> {
+    /// The subgraph.
+    pub(super) fn subgraph(&self) -> Table {
         let mut graph = self.graph.clone();
         for (slot, field) in [
             (0, Field::from(self.tensors.clone())),
@@ -107,12 +108,21 @@ impl File {
         ] {
             graph.set(slot, field);
         }
-        let model = self.model.clone().with(1, self.codes.clone()).with(2, vec![graph]);
+        graph
+    }
+
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        self.bytes_of(vec![self.subgraph()])
+    }
+
+    /// A file of these subgraphs.
+    pub(super) fn bytes_of(&self, subgraphs: Vec<Table>) -> Vec<u8> {
+        let model = self.model.clone().with(1, self.codes.clone()).with(2, subgraphs);
         model.with(4, self.buffers.clone()).file(b"TFL3")
     }
 
     pub(super) fn read(&self) -> Result<Graph, Vec<Problem>> {
-        super::super::read(&self.bytes(), "model".into())
+        super::super::read(&self.bytes(), "model".into(), &crate::Config::default())
     }
 
     /// All problems of the file, as they are shown.

@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod damage;
+mod entry;
 mod files;
 mod models;
 mod movement;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::damage::{Random, survive};
+use crate::Config;
 use crate::error::Error;
 use crate::import::import;
 
@@ -65,7 +66,7 @@ pub(super) fn files() -> Vec<(String, PathBuf)> {
 fn models_are_read_or_refused() {
     for (name, file) in files() {
         let start = Instant::now();
-        let result = import(&file);
+        let result = import(&file, &Config::default());
         let elapsed = start.elapsed();
         match result {
             Ok(imported) => {

@@ -88,7 +88,8 @@ fn inputs_and_constants_may_be_outputs() {
 fn no_subgraph() {
     let file = chain();
     let model = file.model.with(1, file.codes).with(4, file.buffers);
-    let problems = super::super::read(&model.file(b"TFL3"), "model".into()).unwrap_err();
+    let problems =
+        super::super::read(&model.file(b"TFL3"), "model".into(), &crate::Config::default()).unwrap_err();
     assert_eq!(problems[0].message, "the model has no subgraph");
 }
 
@@ -168,7 +169,7 @@ fn shared_parts_do_not_multiply() {
     let operator = Table::default().with(INPUTS, vec![0_i32; 20_000]).with(OUTPUTS, vec![1]);
     let graph = Table::default().with(3, Field::Repeated(operator, 20_000));
     let file = Table::default().with(0, 3_u32).with(2, vec![graph]).file(b"TFL3");
-    let problems = super::super::read(&file, "model".into()).unwrap_err();
+    let problems = super::super::read(&file, "model".into(), &crate::Config::default()).unwrap_err();
     assert!(problems[0].message.contains("parts overlap so often that 16 times"), "{problems:?}");
 }
 
@@ -176,7 +177,7 @@ fn shared_parts_do_not_multiply() {
 fn too_many_tables() {
     let graph = Table::default().with(0, Field::Repeated(Table::default(), 200_000));
     let file = Table::default().with(0, 3_u32).with(2, vec![graph]).file(b"TFL3");
-    let problems = super::super::read(&file, "model".into()).unwrap_err();
+    let problems = super::super::read(&file, "model".into(), &crate::Config::default()).unwrap_err();
     assert!(problems[0].message.contains("a vector of 200000 tables, the limit is 131072"), "{problems:?}");
 }
 

@@ -45,11 +45,11 @@ fn data_behind_the_flatbuffer() {
     file.buffers[1].set(1, offset as u64);
     let mut bytes = file.bytes();
     bytes.extend([7; 54]);
-    let graph = super::super::read(&bytes, "model".into()).unwrap();
+    let graph = super::super::read(&bytes, "model".into(), &crate::Config::default()).unwrap();
     let weights = graph.tensors.iter().find(|tensor| tensor.name == "weights").unwrap();
     assert_eq!(weights.data.as_ref().unwrap().bytes(), [7; 54]);
     bytes.pop();
-    let problems = super::super::read(&bytes, "model".into()).unwrap_err();
+    let problems = super::super::read(&bytes, "model".into(), &crate::Config::default()).unwrap_err();
     assert!(problems[0].message.contains("54 bytes are expected, the file ends at"), "{problems:?}");
 }
 
