@@ -27,7 +27,6 @@ mod compile;
 mod limits;
 mod model;
 mod nearest;
-mod sha256;
 
 pub use builder::{Builder, Built};
 pub use compile::{Compiled, compile};

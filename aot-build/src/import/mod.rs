@@ -13,10 +13,11 @@ pub use source::Source;
 
 use std::path::{Path, PathBuf};
 
+use sha2::{Digest, Sha256};
+
 use crate::Config;
 use crate::error::{Error, Problem};
 use crate::graph::Graph;
-use crate::sha256::sha256;
 
 /// A model as read from its file.
 #[derive(Clone, Debug)]
@@ -40,7 +41,16 @@ pub struct Imported {
 pub fn import(path: &Path, config: &Config) -> Result<Imported, Error> {
     let mut source = Source::new(path);
     let (graph, bytes) = read(&mut source, config).map_err(|problems| Error::new(path, problems))?;
-    Ok(Imported { graph, files: source.into_files(), bytes: bytes.len(), sha256: sha256(&bytes) })
+    Ok(Imported {
+        graph,
+        files: source.into_files(),
+        bytes: bytes.len(),
+        sha256: hexadecimal(&Sha256::digest(&bytes)),
+    })
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 type Importer = fn(&mut Source, &[u8], &Config) -> Result<Graph, Vec<Problem>>;

@@ -84,9 +84,11 @@ pub(super) fn packed_operands_f32(
 fn pack<const SIZE: usize>(bytes: &[u8], group: usize, filter: usize) -> Vec<u8> {
     // Whole elements, not bytes: cargo builds procedural macros without optimisation.
     let elements = bytes.as_chunks::<SIZE>().0;
-    let packed =
-        elements.chunks(group * filter).flat_map(|filters| packed_filters(group, filter).map(|i| filters[i]));
-    packed.collect::<Vec<_>>().into_flattened()
+    let mut packed = Vec::with_capacity(elements.len());
+    for filters in elements.chunks(group * filter) {
+        packed_filters(group, filter).for_each(|i| packed.push(filters[i]));
+    }
+    packed.into_flattened()
 }
 
 /// The operands of a kernel that quantizes `x` when it is there, in `rows`: `x`, `y`,
@@ -265,11 +267,12 @@ fn accumulator_bounds(node: &NodeLowering<'_, '_>, axis: usize) -> Result<Vec<u6
         Some(data) => {
             let weights_zero = weights.ty.quantization.as_ref().map_or(0, |q| q.zero_points()[0]);
             let inner: usize = weights.ty.shape[axis + 1..].iter().product();
-            let mut bounds = vec![0; channels];
-            for (i, w) in data.integers(weights.ty.dtype)?.into_iter().enumerate() {
-                bounds[i / inner % channels] += (w - i64::from(weights_zero)).unsigned_abs() * x;
+            let magnitude = |w: &u8| u64::from((i32::from(w.cast_signed()) - weights_zero).unsigned_abs());
+            let mut sums = vec![0; channels];
+            for (i, slice) in data.bytes().chunks(inner.max(1)).enumerate() {
+                sums[i % channels] += slice.iter().map(magnitude).sum::<u64>();
             }
-            bounds
+            sums.into_iter().map(|sum| sum * x).collect()
         }
         None => vec![(weights.ty.shape.elements() / channels) as u64 * 255 * x; channels],
     };

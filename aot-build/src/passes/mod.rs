@@ -26,6 +26,8 @@ pub fn run(graph: &mut Graph, config: &Config) -> DeadChannels {
     signed::signed(graph);
     equal_scales::equal_scales(graph);
     half_weights::half_weights(graph);
+    // Nobody reads what the weights were widened to: it need not be computed.
+    remove_dead::remove_dead(graph);
     simplify(graph, config, &mut budget);
     let dead = dead_channels::dead_channels(graph, config);
     simplify(graph, config, &mut budget);

@@ -1,16 +1,20 @@
 //! The constants of a program: one blob, equal constants stored once.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 
 use aot_rt::DType;
 
 use super::ConstantView;
 
-/// Collects constants into one aligned blob.
+/// Collects constants into one aligned blob. Cheap to clone once it is complete.
 #[derive(Clone, Debug, Default)]
 pub struct ConstantPool {
-    bytes: Vec<u8>,
-    offsets: HashMap<(DType, Box<[u8]>), usize>,
+    bytes: Arc<Vec<u8>>,
+    /// Constants by type and hash, so that nothing is kept twice.
+    known: HashMap<(DType, u64), Vec<ConstantView>>,
+    hasher: RandomState,
 }
 
 impl ConstantPool {
@@ -26,13 +30,17 @@ impl ConstantPool {
         if len == 0 {
             return ConstantView { offset: 0, dtype, len };
         }
-        let bytes = &mut self.bytes;
-        let offset = *self.offsets.entry((dtype, data.into())).or_insert_with(|| {
-            bytes.resize(bytes.len().next_multiple_of(dtype.size()), 0);
-            bytes.extend_from_slice(data);
-            bytes.len() - data.len()
-        });
-        ConstantView { offset, dtype, len }
+        let known = self.known.entry((dtype, self.hasher.hash_one(data))).or_default();
+        let is_equal = |view: &&ConstantView| self.bytes[view.offset..].starts_with(data) && view.len == len;
+        if let Some(view) = known.iter().find(is_equal) {
+            return *view;
+        }
+        let bytes = Arc::make_mut(&mut self.bytes);
+        bytes.resize(bytes.len().next_multiple_of(dtype.size()), 0);
+        let view = ConstantView { offset: bytes.len(), dtype, len };
+        bytes.extend_from_slice(data);
+        known.push(view);
+        view
     }
 }
 

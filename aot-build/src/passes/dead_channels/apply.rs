@@ -74,10 +74,10 @@ fn bias(graph: &Graph, layer: &Layer, values: &[Option<i8>], removed: &[bool]) -
     let before = sums.clone();
     if layer.kind != Kind::Depthwise {
         let zero = zero_point(graph.tensor(layer.x));
-        for tap in layer.taps(graph)? {
-            if removed.get(tap.x) == Some(&true)
-                && let Some(value) = values.get(tap.x).copied().flatten()
-            {
+        let taps = layer.taps(graph)?;
+        let removed = removed.iter().zip(values).enumerate().filter(|(_, (removed, _))| **removed);
+        for (x, value) in removed.filter_map(|(x, (_, value))| Some((x, (*value)?))) {
+            for tap in taps.from(x) {
                 sums[tap.y] += tap.weight * (i64::from(value) - zero);
             }
         }

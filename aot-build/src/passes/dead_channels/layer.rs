@@ -89,25 +89,57 @@ impl Layer {
             && is_constant(self.bias, DType::I32)
     }
 
-    /// The weights with their indices: channel of `y`, channel of `x`, weight less its zero
-    /// point. `None` where the layer has none.
-    pub(super) fn taps(&self, graph: &Graph) -> Option<Vec<Tap>> {
+    /// The weights; `None` where the layer has none.
+    pub(super) fn taps<'g>(&self, graph: &'g Graph) -> Option<Taps<'g>> {
         let weights = graph.tensor(self.weights?);
-        let zero_point = weights.ty.quantization.as_ref().map_or(0, |q| q.zero_points()[0]);
-        let [outputs, inputs] = match self.kind {
-            Kind::Depthwise => [weights.ty.shape[3], 1],
-            _ => [weights.ty.shape[0], *weights.ty.shape.last()?],
+        let zero_point = weights.ty.quantization.as_ref().map_or(0, |q| q.zero_points()[0]).into();
+        let depthwise = self.kind == Kind::Depthwise;
+        let inputs = *weights.ty.shape.last()?;
+        let outputs = if depthwise { inputs } else { weights.ty.shape[0] };
+        let filter = weights.ty.shape.elements() / outputs.max(1);
+        Some(Taps { weights: weights.data.as_ref()?.bytes(), zero_point, depthwise, inputs, filter })
+    }
+}
+
+/// The weights of a layer, by the channels that they lead from and to. A large layer has
+/// millions: whoever looks for one that is not 0 soon finds it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Taps<'g> {
+    weights: &'g [u8],
+    zero_point: i64,
+    depthwise: bool,
+    /// Elements of the last axis.
+    inputs: usize,
+    /// Elements of a filter.
+    filter: usize,
+}
+
+impl Taps<'_> {
+    /// Those that lead to channel `y` of the result.
+    pub(super) fn to(&self, y: usize) -> impl Iterator<Item = Tap> {
+        let Self { depthwise, inputs, filter, .. } = *self;
+        let (first, step) = if depthwise { (y, inputs) } else { (y * filter, 1) };
+        let weights = self.weights.iter().skip(first).step_by(step.max(1)).take(filter);
+        let tap = move |(i, weight)| {
+            let x = if depthwise { y } else { i % inputs };
+            Tap { y, x, weight: self.weight(weight) }
         };
-        let per_output = weights.ty.shape.elements() / outputs.max(1);
-        let elements = weights.data.as_ref()?.integers(DType::I8).ok()?;
-        let tap = |(i, weight): (usize, i64)| {
-            let [y, x] = match self.kind {
-                Kind::Depthwise => [i % outputs; 2],
-                _ => [i / per_output, i % inputs],
-            };
-            Tap { y, x, weight: weight - i64::from(zero_point) }
+        weights.enumerate().map(tap)
+    }
+
+    /// Those that lead from channel `x` of the operand.
+    pub(super) fn from(&self, x: usize) -> impl Iterator<Item = Tap> {
+        let Self { depthwise, inputs, filter, .. } = *self;
+        let weights = self.weights.iter().skip(x).step_by(inputs.max(1));
+        let tap = move |(i, weight)| {
+            let y = if depthwise { x } else { i * inputs / filter };
+            Tap { y, x, weight: self.weight(weight) }
         };
-        Some(elements.into_iter().enumerate().map(tap).collect())
+        weights.enumerate().map(tap)
+    }
+
+    fn weight(&self, byte: &u8) -> i64 {
+        i64::from(byte.cast_signed()) - self.zero_point
     }
 }
 

@@ -66,11 +66,9 @@ fn dispensable(graph: &Graph, layer: &Layer, values: &[Option<i8>]) -> Vec<bool>
     let in_bias = |channel: usize| {
         constant(channel).is_some_and(|value| layer.stays_inside || i64::from(value) == zero)
     };
-    let mut dispensable = vec![true; channels];
-    for tap in layer.taps(graph).unwrap_or_default().iter().filter(|tap| tap.weight != 0) {
-        dispensable[tap.x] &= in_bias(tap.x);
-    }
-    dispensable
+    let taps = layer.taps(graph);
+    let unread = |x: usize| taps.is_none_or(|taps| taps.from(x).all(|tap| tap.weight == 0));
+    (0..channels).map(|x| in_bias(x) || unread(x)).collect()
 }
 
 /// Removes from both tensors only what can be removed from both; gives whether anything

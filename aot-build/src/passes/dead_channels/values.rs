@@ -37,14 +37,10 @@ fn constant_channels(graph: &Graph, layer: &Layer, x: &[Option<i8>]) -> Vec<bool
         return (0..channels).map(|channel| known(channel).is_some()).collect();
     };
     let zero = zero_point(graph.tensor(layer.x));
-    let mut constant = vec![true; channels];
-    for tap in taps.iter().filter(|tap| tap.weight != 0) {
-        // Cells outside the image are at the zero point.
-        let same_everywhere =
-            known(tap.x).is_some_and(|value| layer.stays_inside || i64::from(value) == zero);
-        constant[tap.y] &= same_everywhere;
-    }
-    constant
+    // Cells outside the image are at the zero point.
+    let same_everywhere =
+        |x: usize| known(x).is_some_and(|value| layer.stays_inside || i64::from(value) == zero);
+    (0..channels).map(|y| taps.to(y).all(|tap| tap.weight == 0 || same_everywhere(tap.x))).collect()
 }
 
 /// What the layer makes of an image of the known values; the other channels are at the
