@@ -46,6 +46,7 @@ mod tables;
 mod tests;
 mod tile;
 mod transpose;
+mod transpose_conv2d;
 mod unary;
 mod unpack;
 mod weighted;
@@ -87,6 +88,7 @@ pub use space_to_depth::SpaceToDepth;
 pub use split::Split;
 pub use tile::Tile;
 pub use transpose::Transpose;
+pub use transpose_conv2d::TransposeConv2d;
 pub use unary::{Unary, UnaryFunction};
 pub use unpack::Unpack;
 pub use window::Padding2d;
@@ -394,6 +396,7 @@ operators! {
     Split,
     Tile,
     Transpose,
+    TransposeConv2d,
     Unary,
     Unpack,
 }

@@ -50,8 +50,22 @@ pub(super) fn operands_f32(
     node: &mut NodeLowering<'_, '_>,
     channels: usize,
 ) -> Result<Vec<Operand>, OpError> {
+    let weights = node.read(1)?;
+    operands_f32_with(node, channels, weights)
+}
+
+/// The operands of a float kernel, with `weights` in the place of the node's.
+///
+/// # Errors
+///
+/// When the bias is not `channels` numbers.
+pub(super) fn operands_f32_with(
+    node: &mut NodeLowering<'_, '_>,
+    channels: usize,
+    weights: Operand,
+) -> Result<Vec<Operand>, OpError> {
     let bias = bias(node, DType::F32, channels)?;
-    Ok(vec![node.read(0)?, node.write(0), node.read(1)?, bias])
+    Ok(vec![node.read(0)?, node.write(0), weights, bias])
 }
 
 /// The operands of a float kernel that reads the filters of each of `groups` packed.
@@ -75,9 +89,8 @@ pub(super) fn packed_operands_f32(
         _ => pack::<{ size_of::<f32>() }>(data.bytes(), group, filter),
     };
     let packed = node.constant(weights.ty.dtype, &packed);
-    let bias = bias(node, DType::F32, channels)?;
     // The weights as they are in the file are not read, and so not stored.
-    Ok(vec![node.read(0)?, node.write(0), packed, bias])
+    operands_f32_with(node, channels, packed)
 }
 
 /// The filters of each group in the kernels' order.
@@ -129,8 +142,23 @@ pub(super) fn operands_i8(
     axis: usize,
     factors: &[f64],
 ) -> Result<Vec<Operand>, OpError> {
-    let weights = node.input(1)?;
-    let channels = weights.ty.shape[axis];
+    let weights = node.read(1)?;
+    operands_i8_with(node, axis, factors, weights)
+}
+
+/// The operands of an int8 kernel, with `weights` in the place of the node's, which they are
+/// in another order.
+///
+/// # Errors
+///
+/// As [`operands_i8`].
+pub(super) fn operands_i8_with(
+    node: &mut NodeLowering<'_, '_>,
+    axis: usize,
+    factors: &[f64],
+    weights: Operand,
+) -> Result<Vec<Operand>, OpError> {
+    let channels = node.input(1)?.ty.shape[axis];
     let bias = bias(node, DType::I32, channels)?;
     check_bias_scale(node, axis)?;
     let multipliers =
@@ -141,7 +169,7 @@ pub(super) fn operands_i8(
             .map_err(|error| format!("channel {channel}: {}", error.message))?;
     }
     let [multipliers, shifts] = quantized::multipliers(node, &multipliers);
-    Ok(vec![node.read(0)?, node.write(0), node.read(1)?, bias, multipliers, shifts])
+    Ok(vec![node.read(0)?, node.write(0), weights, bias, multipliers, shifts])
 }
 
 /// The operands of an int16 kernel: `x`, `y`, weights, bias, multipliers, shifts.
@@ -153,6 +181,22 @@ pub(super) fn operands_i16(
     node: &mut NodeLowering<'_, '_>,
     axis: usize,
     factors: &[f64],
+) -> Result<Vec<Operand>, OpError> {
+    let weights = node.read(1)?;
+    operands_i16_with(node, axis, factors, weights)
+}
+
+/// The operands of an int16 kernel, with `weights` in the place of the node's, which they are
+/// in another order.
+///
+/// # Errors
+///
+/// As [`operands_i16`].
+pub(super) fn operands_i16_with(
+    node: &mut NodeLowering<'_, '_>,
+    axis: usize,
+    factors: &[f64],
+    weights: Operand,
 ) -> Result<Vec<Operand>, OpError> {
     for tensor in [node.input(0)?, node.output(0)] {
         if quantized::tensor_wide(tensor)?.zero_point != 0 {
@@ -170,7 +214,7 @@ pub(super) fn operands_i16(
     }
     let multipliers = node.constant(DType::I16, &multipliers);
     let shifts = node.constant(DType::I8, &shifts);
-    Ok(vec![node.read(0)?, node.write(0), node.read(1)?, bias, multipliers, shifts])
+    Ok(vec![node.read(0)?, node.write(0), weights, bias, multipliers, shifts])
 }
 
 /// The 15 bits of a factor, and how far a product with them is shifted right.

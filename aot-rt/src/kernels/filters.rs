@@ -271,7 +271,10 @@ pub(crate) fn products_i16(
     requantize: &RequantizeI16<'_>,
     y: &mut [i16],
 ) {
-    for (channel, (y, weights)) in y.iter_mut().zip(chunks(weights, filter)).enumerate() {
+    let mut filters = chunks(weights, filter);
+    for (channel, y) in y.iter_mut().enumerate() {
+        // A phase of a transposed convolution may have no weights.
+        let weights = filters.next().unwrap_or_default();
         let mut sum = 0_i64;
         cells.for_each(|x, at| sum = sum.wrapping_add(dot_i16(x, part(weights, at, x.len()))));
         *y = requantize.apply(channel, sum);

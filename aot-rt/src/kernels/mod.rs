@@ -50,6 +50,7 @@ mod sum_rows;
 mod table;
 #[cfg(test)]
 mod tests;
+mod transpose_conv2d;
 mod unary;
 mod window;
 
@@ -115,6 +116,10 @@ pub use sum_rows::{
     sum_rows_f32, sum_rows_i8,
 };
 pub use table::Kernel;
+pub use transpose_conv2d::{
+    TransposeConv2dF32, TransposeConv2dI8, TransposeConv2dI16, transpose_conv2d_f32, transpose_conv2d_i8,
+    transpose_conv2d_i16, transposed_filters,
+};
 pub use unary::{
     UnaryF32, abs_f32, ceil_f32, cos_f32, elu_f32, exp_f32, floor_f32, gelu_f32, gelu_tanh_f32,
     hard_swish_f32, log_f32, neg_f32, round_f32, rsqrt_f32, sin_f32, sqrt_f32, square_f32, tanh_f32,

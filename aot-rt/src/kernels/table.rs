@@ -332,4 +332,11 @@ kernels! {
     reducing SumRowsF32 => sum_rows_f32(x: f32, y: f32);
     reducing SumRowsI8 => sum_rows_i8(x: i8, y: i32);
     elementwise TanhF32(UnaryF32) => tanh_f32(x: f32, y: f32);
+    plain TransposeConv2dF32 => transpose_conv2d_f32(x: f32, y: f32, weights: f32, bias: f32);
+    plain TransposeConv2dI16 => transpose_conv2d_i16(
+        x: i16, y: i16, weights: i8, bias: i64, multipliers: i16, shifts: i8
+    );
+    plain TransposeConv2dI8 => transpose_conv2d_i8(
+        x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
+    );
 }

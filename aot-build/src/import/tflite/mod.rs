@@ -7,6 +7,7 @@
 mod arithmetic;
 mod flatbuffer;
 mod layers;
+mod matrices;
 mod movement;
 mod names;
 mod node;
@@ -143,19 +144,21 @@ impl<'m> Importer<'m> {
             let expected = if known.results == 1 { "1".into() } else { format!("1 to {}", known.results) };
             return Err(format!("{results} results, expected {expected}").into());
         }
-        let in_graph = match known.in_graph {
-            InGraph::First => 0..known.types.first().map_or(0, |row| row.len() - 1),
-            InGraph::All => 0..found,
-            InGraph::Only(operand) => operand..operand + 1,
+        let in_graph: Vec<_> = match known.in_graph {
+            InGraph::First => (0..known.types.first().map_or(0, |row| row.len() - 1)).collect(),
+            InGraph::All => (0..found).collect(),
+            InGraph::Only(operand) => vec![operand],
+            InGraph::These(operands) => operands.to_vec(),
         };
-        let operands = operator.inputs.get(in_graph).unwrap_or(&operator.inputs);
-        if let Some(i) = operands.iter().position(|index| *index == -1).filter(|i| *i < least) {
+        let in_graph = in_graph.into_iter().filter_map(|i| Some((i, *operator.inputs.get(i)?)));
+        let operands: Vec<_> = in_graph.collect();
+        if let Some((i, _)) = operands.iter().find(|(i, index)| *index == -1 && *i < least) {
             return Err(format!("operand {i} is left out").into());
         }
         // All are looked at, so that all problems are found.
         let values: Vec<_> = operands
             .iter()
-            .map(|index| usize::try_from(*index).map_or(Some(None), |index| self.value(index).map(Some)))
+            .map(|(_, index)| usize::try_from(*index).map_or(Some(None), |index| self.value(index).map(Some)))
             .collect();
         Ok(values.into_iter().collect())
     }
@@ -365,7 +368,10 @@ fn closed(tensor: &Tensor<'_>) -> Result<(), OpError> {
 fn check_types(known: &Known, operands: &[Option<TensorType>], result: DType) -> Result<(), OpError> {
     let fits = |row: &&[DType]| {
         let fits = |(i, operand): (usize, &Option<TensorType>)| {
-            let expected = if known.in_graph == InGraph::First { row.get(i) } else { row.first() };
+            let expected = match known.in_graph {
+                InGraph::First | InGraph::These(_) => row.get(i),
+                InGraph::All | InGraph::Only(_) => row.first(),
+            };
             operand.as_ref().is_none_or(|ty| Some(&ty.dtype) == expected)
         };
         operands.iter().enumerate().all(fits) && row.last() == Some(&result)

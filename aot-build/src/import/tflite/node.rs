@@ -87,6 +87,15 @@ impl<'m> Node<'m> {
         Ok(Options { table })
     }
 
+    /// Whether an operand has its elements in the file; it must not be left out.
+    pub(super) fn is_constant(&self, operand: usize) -> Result<bool, OpError> {
+        let index = self.operator.inputs.get(operand).and_then(|index| usize::try_from(*index).ok());
+        let tensor = index.and_then(|index| self.model.tensors.get(index));
+        let tensor = tensor.ok_or_else(|| format!("operand {operand} is left out"))?;
+        let data = self.model.buffer(tensor.buffer).map_err(|problem| problem.message)?;
+        Ok(data.is_some())
+    }
+
     /// The elements of a constant operand that the importer itself needs, such as a
     /// shape; `None` where it is left out.
     pub(super) fn integers(&self, operand: usize) -> Result<Option<Integers>, OpError> {

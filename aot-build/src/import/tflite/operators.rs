@@ -5,7 +5,7 @@ use aot_rt::DType;
 use super::node::Node;
 use super::schema::OperatorCode;
 use super::variables::Access;
-use super::{arithmetic, layers, movement, names, reductions, shapes, variables};
+use super::{arithmetic, layers, matrices, movement, names, reductions, shapes, variables};
 use crate::error::OpError;
 use crate::ops::Op;
 
@@ -48,15 +48,19 @@ pub(super) enum InGraph {
     All,
     /// This one.
     Only(usize),
+    /// These, in the order that the operator of the graph has them in; the types stand in
+    /// that order, too.
+    These(&'static [usize]),
 }
 
 /// Most operands or results of an operator that takes any number.
 pub(super) const MANY: usize = 1024;
 
 /// A table for each family of operators, beside the functions that map them.
-const FAMILIES: [&[Known]; 6] = [
+const FAMILIES: [&[Known]; 7] = [
     arithmetic::OPERATORS,
     layers::OPERATORS,
+    matrices::OPERATORS,
     movement::OPERATORS,
     reductions::OPERATORS,
     shapes::OPERATORS,
@@ -96,6 +100,11 @@ impl Known {
     /// Only this operand is a tensor of the graph.
     pub(super) const fn of_operand(self, operand: usize) -> Self {
         Self { in_graph: InGraph::Only(operand), ..self }
+    }
+
+    /// Only these operands are tensors of the graph.
+    pub(super) const fn of_operands(self, operands: &'static [usize]) -> Self {
+        Self { in_graph: InGraph::These(operands), ..self }
     }
 
     /// There may be several results.

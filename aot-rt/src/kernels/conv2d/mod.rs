@@ -84,7 +84,7 @@ kernel_params! {
 /// With one group and no dilation, a row of the window is one segment; with one
 /// cell or row, the whole patch is.
 #[inline(always)]
-fn patch<T>(
+pub(super) fn patch<T>(
     window: &Window2d,
     x: Image<'_, T>,
     [rows, columns]: [Taps; 2],

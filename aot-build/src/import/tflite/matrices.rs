@@ -1,0 +1,56 @@
+//! Products of matrices, and transposed convolutions.
+
+use aot_rt::DType;
+
+use super::node::{Node, kind};
+use super::operators::{Known, known};
+use super::types::{F, I, W};
+use super::{closed, names};
+use crate::error::OpError;
+use crate::ops::{Op, TransposeConv2d};
+
+pub(super) const OPERATORS: &[Known] =
+    &[known("TRANSPOSE_CONV", 5, [3, 4], TRANSPOSED, transpose_conv).of_operands(&[2, 1, 3])];
+
+/// `x`, weights, bias, result.
+const TRANSPOSED: &[&[DType]] = &[&[F, F, F, F], &[I, I, DType::I32, I], &[W, I, DType::I64, W]];
+
+fn transpose_conv(node: &Node<'_>) -> Result<Op, OpError> {
+    const PADDING: usize = 0;
+    const STRIDE_W: usize = 1;
+    const STRIDE_H: usize = 2;
+    const ACTIVATION: usize = 3;
+    const BIAS_TYPE: usize = 4;
+    let options = node.options(kind(49, "TransposeConvOptions", 5))?;
+    options.only(BIAS_TYPE, &[names::FLOAT32, names::INT32], "quantized_bias_type")?;
+    let [_, height, width, _] = node.result.shape.array()?;
+    output_shape(node)?;
+    let op = TransposeConv2d {
+        output: [height, width],
+        stride: [options.count(STRIDE_H, 0, "stride_h")?, options.count(STRIDE_W, 0, "stride_w")?],
+        padding: options.padding(PADDING)?,
+        activation: options.activation(ACTIVATION)?,
+    };
+    Ok(op.into())
+}
+
+/// Checks that the first operand, the result's shape, is the declared one.
+///
+/// Where it is no constant, the declared shape must be closed, and the run does not look at
+/// the operand: with another value there, the reference makes a result of another shape,
+/// which is not the one that the model declares.
+fn output_shape(node: &Node<'_>) -> Result<(), OpError> {
+    let declared = &node.result.shape;
+    if !node.is_constant(0)? {
+        let result = node.operator.outputs.first().and_then(|index| usize::try_from(*index).ok());
+        let result = result.and_then(|index| node.model.tensors.get(index));
+        return result.map_or(Ok(()), closed);
+    }
+    let stated = node.integers(0)?.ok_or("the shape of the result is left out")?.values;
+    if stated.len() != declared.len()
+        || stated.iter().zip(&**declared).any(|(a, b)| usize::try_from(*a) != Ok(*b))
+    {
+        return Err(format!("the shape of the result is {stated:?}, declared is {declared}").into());
+    }
+    Ok(())
+}
