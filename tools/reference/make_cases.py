@@ -20,6 +20,7 @@ from casefiles import write_case
 from engines import run_litert_reference
 from families import (
     arithmetic,
+    compact,
     convolution,
     elementwise,
     faults,
@@ -28,10 +29,13 @@ from families import (
     layout,
     legacy,
     logic,
+    matrices,
     movement,
     pooling,
     refused,
+    resizing,
     storage,
+    transposed,
     wide,
 )
 
@@ -50,6 +54,10 @@ FAMILIES = (
     legacy,
     storage,
     wide,
+    transposed,
+    resizing,
+    matrices,
+    compact,
 )
 
 

@@ -172,6 +172,23 @@ pub(super) fn operands_i8_with(
     Ok(vec![node.read(0)?, node.write(0), weights, bias, multipliers, shifts])
 }
 
+/// The weights of an int8 layer as an operand of a kernel for four bits; `None` where the file
+/// has them in eight.
+///
+/// # Errors
+///
+/// When there are no weights, or other elements than their type says.
+pub(super) fn four_bits(node: &mut NodeLowering<'_, '_>) -> Result<Option<Operand>, OpError> {
+    let weights = node.input(1)?;
+    let quantization = weights.ty.quantization.as_ref().filter(|quantization| quantization.four_bits());
+    let (Some(_), Some(data)) = (quantization, &weights.data) else { return Ok(None) };
+    let filter = weights.ty.shape.elements() / weights.ty.shape[0];
+    let byte = |pair: &[u8]| pair[0] & 0x0f | pair.get(1).map_or(0, |second| second << 4);
+    let filters = data.bytes().chunks(filter).flat_map(|filter| filter.chunks(2).map(byte));
+    let packed: Vec<u8> = filters.collect();
+    Ok(Some(node.constant(DType::I8, &packed)))
+}
+
 /// The operands of an int16 kernel: `x`, `y`, weights, bias, multipliers, shifts.
 ///
 /// # Errors
@@ -222,7 +239,7 @@ pub(super) fn operands_i16_with(
 /// # Errors
 ///
 /// When the factor is 128 or more: sums of 47 bits fit then, which no layer exceeds.
-fn factor_i16(factor: f64) -> Result<(i16, u8), OpError> {
+pub(super) fn factor_i16(factor: f64) -> Result<(i16, u8), OpError> {
     let multiplier = quantized::multiplier(factor)?;
     let shift = u8::try_from(15 - multiplier.shift).ok().filter(|shift| *shift > 7);
     let shift = shift.ok_or_else(|| format!("the scales' ratio {factor} is too large"))?;

@@ -3,6 +3,7 @@
 
 use super::dot::{FILTERS, I8_SHARED_READS, dot_i8, dot_i16, dot4_i8};
 use super::loops::{chunks, part};
+use super::nibbles::Stored;
 use super::real::Real;
 use super::requantize::{Finish, FinishF32, OUTPUTS, RequantizeI16};
 
@@ -91,7 +92,7 @@ impl Patch {
 
     /// Products with many filters, int8: see [`products_i8`].
     #[inline(always)]
-    pub(crate) fn products_i8<F: Finish>(
+    pub(crate) fn products_i8<S: Stored, F: Finish>(
         self,
         x: &[i8],
         zero: i16,
@@ -100,12 +101,12 @@ impl Patch {
         y: &mut [F::Y],
     ) {
         if self.is_whole(filter) {
-            products_i8(part(x, self.start[0], filter), zero, (weights, filter), finish, y);
+            S::products(part(x, self.start[0], filter), zero, (weights, filter), finish, y);
         } else if filter <= BUFFER {
             let buffer = &mut [zero as i8; BUFFER];
-            products_i8(self.gather(x, filter, buffer), zero, (weights, filter), finish, y);
+            S::products(self.gather(x, filter, buffer), zero, (weights, filter), finish, y);
         } else {
-            products_i8((self, x), zero, (weights, filter), finish, y);
+            S::products((self, x), zero, (weights, filter), finish, y);
         }
     }
 

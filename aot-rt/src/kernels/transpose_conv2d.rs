@@ -11,6 +11,7 @@ use super::conv2d::patch;
 use super::filters::{Patch, products_i16};
 use super::images::Image;
 use super::loops::{chunks, chunks_mut, part_mut};
+use super::nibbles::Bytes;
 use super::requantize::{Requantize, RequantizeI16};
 use super::window::Axis;
 use super::{OutputI8, RangeF32, RangeI16, Window2d, kernel_params};
@@ -95,7 +96,7 @@ pub fn transpose_conv2d_i8(
     let requantize = Requantize { bias, multipliers, shifts, offset: 0, output: p.output };
     let zero = p.input_zero_point as i16;
     for_each_cell(&p.window, [p.in_channels, p.out_channels], x, y, weights, |patch, x, filters, y| {
-        patch.products_i8(x, zero, filters, &requantize, y);
+        patch.products_i8::<Bytes, _>(x, zero, filters, &requantize, y);
     });
 }
 

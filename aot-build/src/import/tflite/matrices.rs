@@ -7,13 +7,50 @@ use super::operators::{Known, known};
 use super::types::{F, I, W};
 use super::{closed, names};
 use crate::error::OpError;
-use crate::ops::{Op, TransposeConv2d};
+use crate::ops::{BatchMatmul, Conv3d, Op, Padding2d, Padding3d, TransposeConv2d};
 
-pub(super) const OPERATORS: &[Known] =
-    &[known("TRANSPOSE_CONV", 5, [3, 4], TRANSPOSED, transpose_conv).of_operands(&[2, 1, 3])];
+pub(super) const OPERATORS: &[Known] = &[
+    known("BATCH_MATMUL", 4, [2, 2], MULTIPLIED, batch_matmul),
+    known("CONV_3D", 1, [2, 3], &[&[F, F, F, F]], conv_3d),
+    known("TRANSPOSE_CONV", 5, [3, 4], TRANSPOSED, transpose_conv).of_operands(&[2, 1, 3]),
+];
+
+const MULTIPLIED: &[&[DType]] = &[&[F, F, F], &[I, I, I], &[W, W, W]];
 
 /// `x`, weights, bias, result.
 const TRANSPOSED: &[&[DType]] = &[&[F, F, F, F], &[I, I, DType::I32, I], &[W, I, DType::I64, W]];
+
+fn batch_matmul(node: &Node<'_>) -> Result<Op, OpError> {
+    const ADJ_X: usize = 0;
+    const ADJ_Y: usize = 1;
+    // The third, asymmetric_quantize_inputs, is for int8 weights under float activations.
+    let options = node.optional_options(kind(101, "BatchMatMulOptions", 3))?;
+    Ok(BatchMatmul { transpose_a: options.flag(ADJ_X)?, transpose_b: options.flag(ADJ_Y)? }.into())
+}
+
+fn conv_3d(node: &Node<'_>) -> Result<Op, OpError> {
+    const PADDING: usize = 0;
+    const STRIDES: [(usize, &str); 3] = [(1, "stride_d"), (3, "stride_h"), (2, "stride_w")];
+    const ACTIVATION: usize = 4;
+    const DILATIONS: [(usize, &str); 3] =
+        [(5, "dilation_d_factor"), (7, "dilation_h_factor"), (6, "dilation_w_factor")];
+    let options = node.options(kind(106, "Conv3DOptions", 8))?;
+    let counts = |fields: [(usize, &str); 3], default| -> Result<[usize; 3], OpError> {
+        let [depth, height, width] = fields.map(|(slot, name)| options.count(slot, default, name));
+        Ok([depth?, height?, width?])
+    };
+    let op = Conv3d {
+        stride: counts(STRIDES, 0)?,
+        dilation: counts(DILATIONS, 1)?,
+        padding: if options.padding(PADDING)? == Padding2d::Same {
+            Padding3d::Same
+        } else {
+            Padding3d::Valid
+        },
+        activation: options.activation(ACTIVATION)?,
+    };
+    Ok(op.into())
+}
 
 fn transpose_conv(node: &Node<'_>) -> Result<Op, OpError> {
     const PADDING: usize = 0;

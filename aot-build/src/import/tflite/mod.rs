@@ -6,6 +6,7 @@
 
 mod arithmetic;
 mod flatbuffer;
+mod images;
 mod layers;
 mod matrices;
 mod movement;
@@ -15,6 +16,8 @@ mod operators;
 mod reductions;
 mod schema;
 mod shapes;
+mod sparsity;
+mod stored;
 mod structure;
 #[cfg(test)]
 mod tests;
@@ -117,6 +120,7 @@ impl<'m> Importer<'m> {
     fn node(&mut self, index: usize, operator: &'m Operator<'m>, known: &'static Known) {
         let mapped = match known.meaning {
             Meaning::Variable(access) => self.variable(operator, access),
+            Meaning::Dense => self.dense(operator, known),
             Meaning::Op(map) => self.operands(operator, known).and_then(|operands| match operands {
                 Some(operands) => self.map(index, operator, (known, map), operands),
                 // An operand's problem has been reported.
@@ -191,6 +195,27 @@ impl<'m> Importer<'m> {
         Ok(())
     }
 
+    /// A tensor that is sparse in the file has become dense where it was read.
+    fn dense(&mut self, operator: &'m Operator<'m>, known: &'static Known) -> Result<(), OpError> {
+        let Some(operands) = self.operands(operator, known)? else { return Ok(()) };
+        let output = operator.outputs.first().and_then(|output| usize::try_from(*output).ok());
+        let (Some(Some(id)), Some(output)) = (operands.first().copied(), output) else { return Ok(()) };
+        let Some(result) = self.ty(output) else { return Ok(()) };
+        let operand = self.graph.tensor(id);
+        let operands = vec![Some(operand.ty.clone())];
+        check_types(known, &operands, result.dtype)?;
+        if operand.data.is_none() {
+            return Err(format!("`{}` is not constant", operand.name).into());
+        }
+        if operand.ty != result {
+            return Err(format!("makes {result} of {}, or of another quantization", operand.ty).into());
+        }
+        let node = Node { model: self.model, operator, operands, result: &result };
+        node.optional_options(node::kind(99, "DensifyOptions", 0))?;
+        self.set(output, Value::Ready(id));
+        Ok(())
+    }
+
     fn finish(mut self) -> Result<Graph, Vec<Problem>> {
         self.keep_variables();
         let indices = self.model.outputs.iter().filter_map(|index| usize::try_from(*index).ok());
@@ -244,6 +269,9 @@ impl<'m> Importer<'m> {
 
     fn constant(&mut self, tensor: &Tensor<'_>) -> Result<Option<Data>, Problem> {
         let Some(bytes) = self.model.buffer(tensor.buffer)? else { return Ok(None) };
+        if let Some(decoded) = stored::decoded(self.model.file, tensor, bytes).map_err(Problem::from)? {
+            return Ok(Some(Data::from_bytes(decoded)));
+        }
         let slot = usize::try_from(tensor.buffer).ok().and_then(|buffer| self.data.get_mut(buffer));
         if let Some(Some(data)) = &slot {
             return Ok(Some(data.clone()));
@@ -259,12 +287,22 @@ impl<'m> Importer<'m> {
     /// The type of a tensor; `None` where it has a problem, which is reported.
     fn ty(&mut self, index: usize) -> Option<TensorType> {
         let tensor = self.model.tensors.get(index)?;
-        let Some(dtype) = dtype(tensor.ty) else {
+        let is_constant = matches!(self.model.buffer(tensor.buffer), Ok(Some(_)));
+        let is_int4 = is_constant && tensor.ty == names::INT4;
+        let Some(dtype) = dtype(tensor.ty).or_else(|| is_int4.then_some(DType::I8)) else {
             self.unsupported_types.entry(names::type_name(tensor.ty)).or_default().push(index);
             self.set(index, Value::Refused);
             return None;
         };
-        match tensor_type(tensor, dtype) {
+        let ty = tensor_type(tensor, dtype).and_then(|ty| match tensor.sparsity()? {
+            Some(_) if !is_constant => Err("is sparse and not constant".into()),
+            _ => Ok(ty),
+        });
+        match ty {
+            Ok(ty) if is_int4 => {
+                let quantization = ty.quantization.map(Quantization::of_four_bits);
+                Some(TensorType { quantization, ..ty })
+            }
             Ok(ty) => Some(ty),
             Err(error) => {
                 self.graph.problem(Problem::from(error).at(self.tensor_location(index)));

@@ -5,7 +5,7 @@ use aot_rt::DType;
 use super::node::Node;
 use super::schema::OperatorCode;
 use super::variables::Access;
-use super::{arithmetic, layers, matrices, movement, names, reductions, shapes, variables};
+use super::{arithmetic, images, layers, matrices, movement, names, reductions, shapes, sparsity, variables};
 use crate::error::OpError;
 use crate::ops::Op;
 
@@ -36,6 +36,8 @@ pub(super) enum Meaning {
     Op(Map),
     /// It reads or changes a variable.
     Variable(Access),
+    /// Its operand, which is sparse in the file, is its result.
+    Dense,
 }
 
 /// Which operands are tensors of the graph. The others are constants that become
@@ -57,13 +59,15 @@ pub(super) enum InGraph {
 pub(super) const MANY: usize = 1024;
 
 /// A table for each family of operators, beside the functions that map them.
-const FAMILIES: [&[Known]; 7] = [
+const FAMILIES: [&[Known]; 9] = [
     arithmetic::OPERATORS,
+    images::OPERATORS,
     layers::OPERATORS,
     matrices::OPERATORS,
     movement::OPERATORS,
     reductions::OPERATORS,
     shapes::OPERATORS,
+    sparsity::OPERATORS,
     variables::OPERATORS,
 ];
 
@@ -88,7 +92,7 @@ impl Known {
     pub(super) fn access(&self) -> Option<Access> {
         match self.meaning {
             Meaning::Variable(access) => Some(access),
-            Meaning::Op(_) => None,
+            Meaning::Op(_) | Meaning::Dense => None,
         }
     }
 

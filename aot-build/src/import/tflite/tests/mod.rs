@@ -3,9 +3,11 @@
 mod arithmetic;
 mod damage;
 mod files;
+mod matrices;
 mod models;
 mod movement;
 mod operators;
+mod sparsity;
 mod structure;
 mod tensors;
 mod writer;
