@@ -50,8 +50,8 @@ pub(super) fn operands_f32(
     node: &mut NodeLowering<'_, '_>,
     channels: usize,
 ) -> Result<Vec<Operand>, OpError> {
-    let weights = node.read(1)?;
-    operands_f32_with(node, channels, weights)
+    let bias = bias(node, DType::F32, channels)?;
+    Ok(vec![node.read(0)?, node.write(0), node.read(1)?, bias])
 }
 
 /// The operands of a float kernel, with `weights` in the place of the node's.
@@ -142,8 +142,8 @@ pub(super) fn operands_i8(
     axis: usize,
     factors: &[f64],
 ) -> Result<Vec<Operand>, OpError> {
-    let weights = node.read(1)?;
-    operands_i8_with(node, axis, factors, weights)
+    let [bias, multipliers, shifts] = requantization_i8(node, axis, factors)?;
+    Ok(vec![node.read(0)?, node.write(0), node.read(1)?, bias, multipliers, shifts])
 }
 
 /// The operands of an int8 kernel, with `weights` in the place of the node's, which they are
@@ -158,6 +158,16 @@ pub(super) fn operands_i8_with(
     factors: &[f64],
     weights: Operand,
 ) -> Result<Vec<Operand>, OpError> {
+    let [bias, multipliers, shifts] = requantization_i8(node, axis, factors)?;
+    Ok(vec![node.read(0)?, node.write(0), weights, bias, multipliers, shifts])
+}
+
+/// Bias, multipliers and shifts of an int8 kernel, see [`operands_i8`].
+fn requantization_i8(
+    node: &mut NodeLowering<'_, '_>,
+    axis: usize,
+    factors: &[f64],
+) -> Result<[Operand; 3], OpError> {
     let channels = node.input(1)?.ty.shape[axis];
     let bias = bias(node, DType::I32, channels)?;
     check_bias_scale(node, axis)?;
@@ -169,7 +179,7 @@ pub(super) fn operands_i8_with(
             .map_err(|error| format!("channel {channel}: {}", error.message))?;
     }
     let [multipliers, shifts] = quantized::multipliers(node, &multipliers);
-    Ok(vec![node.read(0)?, node.write(0), weights, bias, multipliers, shifts])
+    Ok([bias, multipliers, shifts])
 }
 
 /// The weights of an int8 layer as an operand of a kernel for four bits; `None` where the file
@@ -177,7 +187,7 @@ pub(super) fn operands_i8_with(
 ///
 /// # Errors
 ///
-/// When there are no weights, or other elements than their type says.
+/// When there are no weights.
 pub(super) fn four_bits(node: &mut NodeLowering<'_, '_>) -> Result<Option<Operand>, OpError> {
     let weights = node.input(1)?;
     let quantization = weights.ty.quantization.as_ref().filter(|quantization| quantization.four_bits());
@@ -199,8 +209,8 @@ pub(super) fn operands_i16(
     axis: usize,
     factors: &[f64],
 ) -> Result<Vec<Operand>, OpError> {
-    let weights = node.read(1)?;
-    operands_i16_with(node, axis, factors, weights)
+    let [bias, multipliers, shifts] = requantization_i16(node, axis, factors)?;
+    Ok(vec![node.read(0)?, node.write(0), node.read(1)?, bias, multipliers, shifts])
 }
 
 /// The operands of an int16 kernel, with `weights` in the place of the node's, which they are
@@ -215,6 +225,16 @@ pub(super) fn operands_i16_with(
     factors: &[f64],
     weights: Operand,
 ) -> Result<Vec<Operand>, OpError> {
+    let [bias, multipliers, shifts] = requantization_i16(node, axis, factors)?;
+    Ok(vec![node.read(0)?, node.write(0), weights, bias, multipliers, shifts])
+}
+
+/// Bias, multipliers and shifts of an int16 kernel, see [`operands_i16`].
+fn requantization_i16(
+    node: &mut NodeLowering<'_, '_>,
+    axis: usize,
+    factors: &[f64],
+) -> Result<[Operand; 3], OpError> {
     for tensor in [node.input(0)?, node.output(0)] {
         if quantized::tensor_wide(tensor)?.zero_point != 0 {
             return Err(format!("`{}` is i16 with a zero point other than 0", tensor.name).into());
@@ -231,7 +251,7 @@ pub(super) fn operands_i16_with(
     }
     let multipliers = node.constant(DType::I16, &multipliers);
     let shifts = node.constant(DType::I8, &shifts);
-    Ok(vec![node.read(0)?, node.write(0), weights, bias, multipliers, shifts])
+    Ok([bias, multipliers, shifts])
 }
 
 /// The 15 bits of a factor, and how far a product with them is shifted right.

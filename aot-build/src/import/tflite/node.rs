@@ -135,6 +135,9 @@ impl<'m> Node<'m> {
             let expected: Vec<_> = expected.iter().map(|ty| names::type_name(*ty)).collect();
             return Err(refuse(format!("is {}, expected {}", names::type_name(ty), expected.join(" or "))));
         }
+        if tensor.sparsity()?.is_some() {
+            return Err(refuse("is sparse".into()));
+        }
         let size = size(ty);
         let extents = tensor.shape.iter().map(|extent| usize::try_from(*extent).ok());
         let elements = extents.into_iter().try_fold(1_usize, |product, extent| product.checked_mul(extent?));

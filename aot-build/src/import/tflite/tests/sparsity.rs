@@ -146,18 +146,26 @@ fn sparse_tensors_are_refused() {
     }
 }
 
+/// The importer reads some constants as they are stored.
+#[test]
+fn what_an_operator_is_told_is_not_sparse() {
+    let mut file = pad();
+    file.tensors[1].set(SPARSITY, sparsity(vec![1, 0], vec![], vec![dense(2); 2]));
+    assert!(file.problems().contains("operand 1, `operand` (tensor #1), is sparse"));
+}
+
 /// Levels that share everything: the file is small, what it stands for is not.
 #[test]
 fn many_tensors_of_one_buffer() {
     let mut file = sparse();
     let levels = vec![dense(1), compressed(vec![0, 3], vec![0, 1, 2])];
     file.tensors[1].set(SPARSITY, sparsity(vec![0, 1], vec![], levels));
-    file.tensors[1].set(SHAPE, vec![1, 2000]);
+    file.tensors[1].set(SHAPE, vec![1, 50_000]);
     let tensor = file.tensors[1].clone();
     for _ in 0..100 {
         file.tensors.push(tensor.clone());
         let stored = i32::try_from(file.tensors.len() - 1).unwrap();
-        let weights = file.tensor("weights", F32, &[1, 2000]);
+        let weights = file.tensor("weights", F32, &[1, 50_000]);
         file.operator(DENSIFY, &[stored], weights, None);
     }
     assert!(file.problems().contains("too many for a file of"));
