@@ -7,12 +7,13 @@ use aot_build::{Config, compile, import};
 use serde::Deserialize;
 
 /// For each file, parts of the message that say what is wrong.
-const SAYS: [(&str, &[&str]); 18] = [
+const SAYS: [(&str, &[&str]); 22] = [
     ("add_i8_shapes", &["[2, 3]", "[2, 4]", "cannot be broadcast"]),
     (
         "average_pool_2d_i8_unequal_quantization",
         &["scale 0.1 and zero point -3", "scale 0.2 and zero point 4", "equal"],
     ),
+    ("batch_matmul_hybrid", &["types are f32, i8 → f32"]),
     ("conv_2d_hybrid_per_channel", &["a scale for each channel", "not supported with f32 activations"]),
     ("conv_2d_i8_channel_mismatch", &["2 channels", "[2, 3, 3, 3]"]),
     ("conv_2d_i8_no_output_quantization", &["without scale"]),
@@ -34,7 +35,13 @@ const SAYS: [(&str, &[&str]); 18] = [
         "reshape_i8_unequal_quantization",
         &["scale 0.1 and zero point -3", "scale 0.2 and zero point 4", "equal"],
     ),
+    (
+        "resize_bilinear_i8_unequal_quantization",
+        &["scale 0.1 and zero point -3", "scale 0.2 and zero point 4", "equal"],
+    ),
     ("softmax_i8_output_quantization", &["scale 0.2 and zero point 4", "0.00390625 and -128"]),
+    ("transpose_conv_i8_impossible_shape", &["8×4 comes from 4×2 cells"]),
+    ("transpose_conv_i8_stale_output_shape", &["[1, 3, 4, 1]", "[1, 4, 4, 1]"]),
 ];
 
 #[derive(Deserialize)]

@@ -205,6 +205,7 @@ def exact(name, op, arrays, *, constants=None, shape=None, y=None, engine="liter
 INT8_VERSIONS = {
     "ADD": 2,
     "AVERAGE_POOL_2D": 2,
+    "BATCH_MATMUL": 2,
     "BATCH_TO_SPACE_ND": 2,
     "BROADCAST_TO": 2,
     "CONCATENATION": 2,
@@ -224,6 +225,8 @@ INT8_VERSIONS = {
     "PADV2": 2,
     "RELU": 2,
     "RELU6": 2,
+    "RESIZE_BILINEAR": 2,
+    "RESIZE_NEAREST_NEIGHBOR": 2,
     "REVERSE_V2": 3,
     "SLICE": 2,
     "SOFTMAX": 2,

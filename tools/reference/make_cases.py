@@ -20,6 +20,7 @@ from casefiles import write_case
 from engines import run_litert_reference
 from families import (
     arithmetic,
+    compact,
     convolution,
     elementwise,
     faults,
@@ -28,11 +29,14 @@ from families import (
     layout,
     legacy,
     logic,
+    matrices,
     movement,
     pooling,
     refused,
     shapes,
+    resizing,
     storage,
+    transposed,
     wide,
 )
 
@@ -52,6 +56,10 @@ FAMILIES = (
     shapes,
     storage,
     wide,
+    transposed,
+    resizing,
+    matrices,
+    compact,
 )
 
 

@@ -62,10 +62,26 @@ class Op:
 
 
 @dataclass(frozen=True)
+class Sparse:
+    """How the elements of a constant are traversed, of which only some are stored.
+
+    `order`: the axes, and behind them the numbers of the blocks, counted on from the rank.
+    `compressed`: levels, as positions in `order`, that list the indices that are not empty.
+    `blocks`: the axis and the extent of each.
+    """
+
+    order: tuple
+    compressed: tuple
+    blocks: tuple = ()
+    index_type: type = np.int32
+
+
+@dataclass(frozen=True)
 class Tensor:
     """A tensor of the file; `data` makes it a constant.
 
     `open`: axes whose extents the file leaves open: it states 1 there, and -1 in the signature.
+    `four_bits`: its int8 are stored as int4. `sparse`: only elements that are not 0 are stored.
     """
 
     name: str
@@ -74,6 +90,8 @@ class Tensor:
     quantization: Quantization | None = None
     data: np.ndarray | None = None
     open: tuple = ()
+    four_bits: bool = False
+    sparse: Sparse | None = None
 
 
 def build(op, inputs, outputs):
@@ -152,8 +170,14 @@ def tensor_entry(tensor, buffers):
     entry.buffer = 0
     if tensor.data is not None:
         buffer = schema.BufferT()
-        little_endian = tensor.data.astype(np.dtype(tensor.dtype).newbyteorder("<"))
+        data = tensor.data
+        if tensor.sparse is not None:
+            entry.sparsity, data = sparsity(tensor.sparse, data)
+        little_endian = data.astype(np.dtype(tensor.dtype).newbyteorder("<"))
         buffer.data = np.frombuffer(little_endian.tobytes(), np.uint8)
+        if tensor.four_bits:
+            entry.type = schema.TensorType.INT4
+            buffer.data = nibbles(data)
         buffers.append(buffer)
         entry.buffer = len(buffers) - 1
     if tensor.quantization is not None:
@@ -162,6 +186,59 @@ def tensor_entry(tensor, buffers):
         entry.quantization.zeroPoint = list(tensor.quantization.zero_point)
         entry.quantization.quantizedDimension = tensor.quantization.axis
     return entry
+
+
+def nibbles(data):
+    """Two elements a byte, the first in its lower half."""
+    halves = np.append(data.ravel(), np.zeros(data.size % 2, np.int8)).view(np.uint8) & 15
+    return halves[0::2] | halves[1::2] << 4
+
+
+def sparsity(sparse, data):
+    """The schema's parameters, and the elements that they leave, in their order."""
+    extents, rank = list(data.shape), data.ndim
+    for axis, extent in sparse.blocks:
+        extents[axis] //= extent
+    # Each axis that is parted becomes two: blocks, and what is in a block.
+    shape, position = [], {}
+    for axis in range(rank):
+        position[axis] = len(shape)
+        shape.append(extents[axis])
+        for number, (parted, extent) in enumerate(sparse.blocks):
+            if parted == axis:
+                position[rank + number] = len(shape)
+                shape.append(extent)
+    tree = data.reshape(shape).transpose([position[axis] for axis in sparse.order])
+
+    parameters = schema.SparsityParametersT()
+    parameters.traversalOrder = list(sparse.order)
+    parameters.blockMap = [axis for axis, _ in sparse.blocks]
+    parameters.dimMetadata = []
+    nodes = [()]
+    for level in range(tree.ndim):
+        dimension = schema.DimensionMetadataT()
+        if level in sparse.compressed:
+            children = [[i for i in range(tree.shape[level]) if tree[(*node, i)].any()] for node in nodes]
+            dimension.format = schema.DimensionType.SPARSE_CSR
+            segments = np.cumsum([0, *map(len, children)])
+            indices = [i for of_node in children for i in of_node]
+            dimension.arraySegmentsType, dimension.arraySegments = index_vector(sparse.index_type, segments)
+            dimension.arrayIndicesType, dimension.arrayIndices = index_vector(sparse.index_type, indices)
+        else:
+            children = [range(tree.shape[level])] * len(nodes)
+            dimension.format = schema.DimensionType.DENSE
+            dimension.denseSize = tree.shape[level]
+        nodes = [(*node, i) for node, of_node in zip(nodes, children, strict=True) for i in of_node]
+        parameters.dimMetadata.append(dimension)
+    return parameters, np.array([tree[node] for node in nodes], data.dtype)
+
+
+def index_vector(index_type, values):
+    """The type and the table of a vector of indices."""
+    kind = {np.int32: "Int32Vector", np.uint16: "Uint16Vector", np.uint8: "Uint8Vector"}[index_type]
+    vector = getattr(schema, f"{kind}T")()
+    vector.values = np.array(values, index_type)
+    return getattr(schema.SparseIndexVector, kind), vector
 
 
 class AligningBuilder(flatbuffers.Builder):

@@ -10,6 +10,7 @@ pub struct Quantization {
     zero_points: Vec<i32>,
     axis: usize,
     legacy: bool,
+    four_bits: bool,
 }
 
 impl Quantization {
@@ -34,7 +35,7 @@ impl Quantization {
         }
         match scales.iter().find(|scale| !(scale.is_normal() && **scale > 0.0)) {
             Some(scale) => Err(format!("scale {scale} is not a positive normal number")),
-            None => Ok(Self { scales, zero_points, axis, legacy: false }),
+            None => Ok(Self { scales, zero_points, axis, legacy: false, four_bits: false }),
         }
     }
 
@@ -44,6 +45,18 @@ impl Quantization {
     pub(crate) fn of_signed(&self) -> Self {
         let zero_points = self.zero_points.iter().map(|zero_point| zero_point.saturating_sub(128)).collect();
         Self { zero_points, legacy: true, ..self.clone() }
+    }
+
+    /// For the int8 that a file's int4 have become.
+    #[must_use]
+    pub(crate) fn of_four_bits(self) -> Self {
+        Self { four_bits: true, ..self }
+    }
+
+    /// Whether these int8 are a file's int4, so that two of them fit a byte.
+    #[must_use]
+    pub const fn four_bits(&self) -> bool {
+        self.four_bits
     }
 
     /// Whether these int8 are a file's uint8, whose arithmetic rounds otherwise in places.

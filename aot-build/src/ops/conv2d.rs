@@ -106,7 +106,13 @@ impl Operator for Conv2d {
                     weights_zero_point,
                     output: self.activation.output_i8(quantized::tensor_wide(y)?, node.single_rounding()),
                 };
-                (Kernel::Conv2dI8(params), weighted::operands_i8(node, 0, &factors)?)
+                match weighted::four_bits(node)? {
+                    Some(weights) => {
+                        let operands = weighted::operands_i8_with(node, 0, &factors, weights)?;
+                        (Kernel::Conv2dI4(params), operands)
+                    }
+                    None => (Kernel::Conv2dI8(params), weighted::operands_i8(node, 0, &factors)?),
+                }
             }
         };
         let macs = y.ty.shape.elements() as u64 * (height * width * in_group) as u64;

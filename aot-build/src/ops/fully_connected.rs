@@ -92,7 +92,13 @@ impl Operator for FullyConnected {
                     weights_zero_point,
                     output: self.activation.output_i8(output, node.single_rounding()),
                 };
-                (Kernel::FullyConnectedI8(params), weighted::operands_i8(node, 0, &factors)?)
+                match weighted::four_bits(node)? {
+                    Some(weights) => {
+                        let operands = weighted::operands_i8_with(node, 0, &factors, weights)?;
+                        (Kernel::FullyConnectedI4(params), operands)
+                    }
+                    None => (Kernel::FullyConnectedI8(params), weighted::operands_i8(node, 0, &factors)?),
+                }
             }
         };
         let description = format!("{inputs} → {outputs}{}", self.activation);

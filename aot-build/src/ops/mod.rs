@@ -6,6 +6,7 @@
 mod activation;
 mod add;
 mod average_pool2d;
+mod batch_matmul;
 mod batch_to_space;
 mod binary;
 mod blocks;
@@ -15,6 +16,7 @@ mod cast;
 mod compare;
 mod concatenation;
 mod conv2d;
+mod conv3d;
 mod depth_to_space;
 mod depthwise_conv2d;
 mod dequantize;
@@ -33,6 +35,7 @@ mod quantize;
 mod quantized;
 mod relu;
 mod reshape;
+mod resize;
 mod reverse;
 mod select;
 mod slice;
@@ -46,6 +49,7 @@ mod tables;
 mod tests;
 mod tile;
 mod transpose;
+mod transpose_conv2d;
 mod unary;
 mod unpack;
 mod weighted;
@@ -54,6 +58,7 @@ mod window;
 pub use activation::Activation;
 pub use add::Add;
 pub use average_pool2d::AveragePool2d;
+pub use batch_matmul::BatchMatmul;
 pub use batch_to_space::BatchToSpace;
 pub use binary::{Binary, BinaryFunction};
 pub use broadcast_to::BroadcastTo;
@@ -61,6 +66,7 @@ pub use cast::Cast;
 pub use compare::{Compare, Relation};
 pub use concatenation::Concatenation;
 pub use conv2d::Conv2d;
+pub use conv3d::{Conv3d, Padding3d};
 pub use depth_to_space::DepthToSpace;
 pub use depthwise_conv2d::DepthwiseConv2d;
 pub use dequantize::Dequantize;
@@ -78,6 +84,7 @@ pub use prelu::Prelu;
 pub use quantize::Quantize;
 pub use relu::Relu;
 pub use reshape::Reshape;
+pub use resize::{Alignment, ResizeBilinear, ResizeNearest};
 pub use reverse::Reverse;
 pub use select::Select;
 pub use slice::Slice;
@@ -87,6 +94,7 @@ pub use space_to_depth::SpaceToDepth;
 pub use split::Split;
 pub use tile::Tile;
 pub use transpose::Transpose;
+pub use transpose_conv2d::TransposeConv2d;
 pub use unary::{Unary, UnaryFunction};
 pub use unpack::Unpack;
 pub use window::Padding2d;
@@ -361,6 +369,7 @@ macro_rules! operators {
 operators! {
     Add,
     AveragePool2d,
+    BatchMatmul,
     BatchToSpace,
     Binary,
     BroadcastTo,
@@ -368,6 +377,7 @@ operators! {
     Compare,
     Concatenation,
     Conv2d,
+    Conv3d,
     DepthToSpace,
     DepthwiseConv2d,
     Dequantize,
@@ -385,6 +395,8 @@ operators! {
     Quantize,
     Relu,
     Reshape,
+    ResizeBilinear,
+    ResizeNearest,
     Reverse,
     Select,
     Slice,
@@ -394,6 +406,7 @@ operators! {
     Split,
     Tile,
     Transpose,
+    TransposeConv2d,
     Unary,
     Unpack,
 }

@@ -54,6 +54,20 @@ pub(super) fn operands_f32(
     Ok(vec![node.read(0)?, node.write(0), node.read(1)?, bias])
 }
 
+/// The operands of a float kernel, with `weights` in the place of the node's.
+///
+/// # Errors
+///
+/// When the bias is not `channels` numbers.
+pub(super) fn operands_f32_with(
+    node: &mut NodeLowering<'_, '_>,
+    channels: usize,
+    weights: Operand,
+) -> Result<Vec<Operand>, OpError> {
+    let bias = bias(node, DType::F32, channels)?;
+    Ok(vec![node.read(0)?, node.write(0), weights, bias])
+}
+
 /// The operands of a float kernel that reads the filters of each of `groups` packed.
 ///
 /// # Errors
@@ -75,9 +89,8 @@ pub(super) fn packed_operands_f32(
         _ => pack::<{ size_of::<f32>() }>(data.bytes(), group, filter),
     };
     let packed = node.constant(weights.ty.dtype, &packed);
-    let bias = bias(node, DType::F32, channels)?;
     // The weights as they are in the file are not read, and so not stored.
-    Ok(vec![node.read(0)?, node.write(0), packed, bias])
+    operands_f32_with(node, channels, packed)
 }
 
 /// The filters of each group in the kernels' order.
@@ -131,8 +144,33 @@ pub(super) fn operands_i8(
     axis: usize,
     factors: &[f64],
 ) -> Result<Vec<Operand>, OpError> {
-    let weights = node.input(1)?;
-    let channels = weights.ty.shape[axis];
+    let [bias, multipliers, shifts] = requantization_i8(node, axis, factors)?;
+    Ok(vec![node.read(0)?, node.write(0), node.read(1)?, bias, multipliers, shifts])
+}
+
+/// The operands of an int8 kernel, with `weights` in the place of the node's, which they are
+/// in another order.
+///
+/// # Errors
+///
+/// As [`operands_i8`].
+pub(super) fn operands_i8_with(
+    node: &mut NodeLowering<'_, '_>,
+    axis: usize,
+    factors: &[f64],
+    weights: Operand,
+) -> Result<Vec<Operand>, OpError> {
+    let [bias, multipliers, shifts] = requantization_i8(node, axis, factors)?;
+    Ok(vec![node.read(0)?, node.write(0), weights, bias, multipliers, shifts])
+}
+
+/// Bias, multipliers and shifts of an int8 kernel, see [`operands_i8`].
+fn requantization_i8(
+    node: &mut NodeLowering<'_, '_>,
+    axis: usize,
+    factors: &[f64],
+) -> Result<[Operand; 3], OpError> {
+    let channels = node.input(1)?.ty.shape[axis];
     let bias = bias(node, DType::I32, channels)?;
     check_bias_scale(node, axis)?;
     let multipliers =
@@ -143,7 +181,24 @@ pub(super) fn operands_i8(
             .map_err(|error| format!("channel {channel}: {}", error.message))?;
     }
     let [multipliers, shifts] = quantized::multipliers(node, &multipliers);
-    Ok(vec![node.read(0)?, node.write(0), node.read(1)?, bias, multipliers, shifts])
+    Ok([bias, multipliers, shifts])
+}
+
+/// The weights of an int8 layer as an operand of a kernel for four bits; `None` where the file
+/// has them in eight.
+///
+/// # Errors
+///
+/// When there are no weights.
+pub(super) fn four_bits(node: &mut NodeLowering<'_, '_>) -> Result<Option<Operand>, OpError> {
+    let weights = node.input(1)?;
+    let quantization = weights.ty.quantization.as_ref().filter(|quantization| quantization.four_bits());
+    let (Some(_), Some(data)) = (quantization, &weights.data) else { return Ok(None) };
+    let filter = weights.ty.shape.elements() / weights.ty.shape[0];
+    let byte = |pair: &[u8]| pair[0] & 0x0f | pair.get(1).map_or(0, |second| second << 4);
+    let filters = data.bytes().chunks(filter).flat_map(|filter| filter.chunks(2).map(byte));
+    let packed: Vec<u8> = filters.collect();
+    Ok(Some(node.constant(DType::I8, &packed)))
 }
 
 /// The operands of an int16 kernel: `x`, `y`, weights, bias, multipliers, shifts.
@@ -156,6 +211,32 @@ pub(super) fn operands_i16(
     axis: usize,
     factors: &[f64],
 ) -> Result<Vec<Operand>, OpError> {
+    let [bias, multipliers, shifts] = requantization_i16(node, axis, factors)?;
+    Ok(vec![node.read(0)?, node.write(0), node.read(1)?, bias, multipliers, shifts])
+}
+
+/// The operands of an int16 kernel, with `weights` in the place of the node's, which they are
+/// in another order.
+///
+/// # Errors
+///
+/// As [`operands_i16`].
+pub(super) fn operands_i16_with(
+    node: &mut NodeLowering<'_, '_>,
+    axis: usize,
+    factors: &[f64],
+    weights: Operand,
+) -> Result<Vec<Operand>, OpError> {
+    let [bias, multipliers, shifts] = requantization_i16(node, axis, factors)?;
+    Ok(vec![node.read(0)?, node.write(0), weights, bias, multipliers, shifts])
+}
+
+/// Bias, multipliers and shifts of an int16 kernel, see [`operands_i16`].
+fn requantization_i16(
+    node: &mut NodeLowering<'_, '_>,
+    axis: usize,
+    factors: &[f64],
+) -> Result<[Operand; 3], OpError> {
     for tensor in [node.input(0)?, node.output(0)] {
         if quantized::tensor_wide(tensor)?.zero_point != 0 {
             return Err(format!("`{}` is i16 with a zero point other than 0", tensor.name).into());
@@ -172,7 +253,7 @@ pub(super) fn operands_i16(
     }
     let multipliers = node.constant(DType::I16, &multipliers);
     let shifts = node.constant(DType::I8, &shifts);
-    Ok(vec![node.read(0)?, node.write(0), node.read(1)?, bias, multipliers, shifts])
+    Ok([bias, multipliers, shifts])
 }
 
 /// The 15 bits of a factor, and how far a product with them is shifted right.
@@ -180,7 +261,7 @@ pub(super) fn operands_i16(
 /// # Errors
 ///
 /// When the factor is 128 or more: sums of 47 bits fit then, which no layer exceeds.
-fn factor_i16(factor: f64) -> Result<(i16, u8), OpError> {
+pub(super) fn factor_i16(factor: f64) -> Result<(i16, u8), OpError> {
     let multiplier = quantized::multiplier(factor)?;
     let shift = u8::try_from(15 - multiplier.shift).ok().filter(|shift| *shift > 7);
     let shift = shift.ok_or_else(|| format!("the scales' ratio {factor} is too large"))?;

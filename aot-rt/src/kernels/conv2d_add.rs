@@ -5,6 +5,7 @@ use half::f16;
 use super::add::SumI8;
 use super::conv2d::{convolve_f32, convolve_i8};
 use super::images::{Apart, Images, Row};
+use super::nibbles::Bytes;
 use super::requantize::{Finish, FinishF32, OUTPUTS, Requantize};
 use super::{Conv2dF32, Conv2dI8, RangeF32, kernel_params};
 use crate::Params;
@@ -70,7 +71,7 @@ pub fn conv2d_add_i8(
 ) {
     let Conv2dAddI8 { conv2d, sum } = params.get();
     let requantize = Requantize { bias, multipliers, shifts, offset: 0, output: conv2d.output };
-    convolve_i8(&conv2d, images, weights, |first, offset| AddI8 {
+    convolve_i8::<Bytes, _>(&conv2d, images, weights, |first, offset| AddI8 {
         requantize: requantize.skip(first, offset),
         sum,
     });

@@ -3,6 +3,7 @@
 
 use super::dot::{FILTERS, I8_SHARED_READS, dot_i8, dot_i16, dot4_i8};
 use super::loops::{chunks, part};
+use super::nibbles::Stored;
 use super::real::Real;
 use super::requantize::{Finish, FinishF32, OUTPUTS, RequantizeI16};
 
@@ -91,7 +92,7 @@ impl Patch {
 
     /// Products with many filters, int8: see [`products_i8`].
     #[inline(always)]
-    pub(crate) fn products_i8<F: Finish>(
+    pub(crate) fn products_i8<S: Stored, F: Finish>(
         self,
         x: &[i8],
         zero: i16,
@@ -100,12 +101,12 @@ impl Patch {
         y: &mut [F::Y],
     ) {
         if self.is_whole(filter) {
-            products_i8(part(x, self.start[0], filter), zero, (weights, filter), finish, y);
+            S::products(part(x, self.start[0], filter), zero, (weights, filter), finish, y);
         } else if filter <= BUFFER {
             let buffer = &mut [zero as i8; BUFFER];
-            products_i8(self.gather(x, filter, buffer), zero, (weights, filter), finish, y);
+            S::products(self.gather(x, filter, buffer), zero, (weights, filter), finish, y);
         } else {
-            products_i8((self, x), zero, (weights, filter), finish, y);
+            S::products((self, x), zero, (weights, filter), finish, y);
         }
     }
 
@@ -271,7 +272,10 @@ pub(crate) fn products_i16(
     requantize: &RequantizeI16<'_>,
     y: &mut [i16],
 ) {
-    for (channel, (y, weights)) in y.iter_mut().zip(chunks(weights, filter)).enumerate() {
+    let mut filters = chunks(weights, filter);
+    for (channel, y) in y.iter_mut().enumerate() {
+        // A phase of a transposed convolution may have no weights.
+        let weights = filters.next().unwrap_or_default();
         let mut sum = 0_i64;
         cells.for_each(|x, at| sum = sum.wrapping_add(dot_i16(x, part(weights, at, x.len()))));
         *y = requantize.apply(channel, sum);

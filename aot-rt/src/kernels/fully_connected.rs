@@ -5,6 +5,7 @@ use half::f16;
 use super::dynamic::Dynamic;
 use super::filters::{products_f32, products_i8, products_i16, zero_products};
 use super::loops::{chunks, chunks_mut};
+use super::nibbles::{Bytes, Nibbles, Stored};
 use super::real::Real;
 use super::requantize::{Requantize, RequantizeI16};
 use super::{OutputI8, RangeF32, RangeI16, kernel_params};
@@ -125,8 +126,32 @@ pub fn fully_connected_i8(
     multipliers: &[i32],
     shifts: &[i8],
 ) {
-    let p = params.get();
-    debug_assert_eq!((x.len(), weights.len()), (p.batch * p.inputs, p.outputs * p.inputs));
+    multiply_i8::<Bytes>(&params.get(), x, y, weights, (bias, multipliers, shifts));
+}
+
+/// [`fully_connected_i8`] with weights of four bits: two of a row are in a byte, the first in
+/// its lower half, and every row starts with a whole one.
+pub fn fully_connected_i4(
+    params: &impl Params<FullyConnectedI8>,
+    x: &[i8],
+    y: &mut [i8],
+    weights: &[i8],
+    bias: &[i32],
+    multipliers: &[i32],
+    shifts: &[i8],
+) {
+    multiply_i8::<Nibbles>(&params.get(), x, y, weights, (bias, multipliers, shifts));
+}
+
+#[inline(always)]
+fn multiply_i8<S: Stored>(
+    p: &FullyConnectedI8,
+    x: &[i8],
+    y: &mut [i8],
+    weights: &[i8],
+    (bias, multipliers, shifts): (&[i32], &[i32], &[i8]),
+) {
+    debug_assert_eq!((x.len(), weights.len()), (p.batch * p.inputs, p.outputs * S::bytes(p.inputs)));
     debug_assert_eq!(y.len(), p.batch * p.outputs);
     let zero = p.input_zero_point as i16;
     for (x, y) in chunks(x, p.inputs).zip(chunks_mut(y, p.outputs)) {
@@ -135,7 +160,7 @@ pub fn fully_connected_i8(
             weights_zero => zero_products(x, zero, weights_zero),
         };
         let requantize = Requantize { bias, multipliers, shifts, offset, output: p.output };
-        products_i8(x, zero, (weights, p.inputs), &requantize, y);
+        S::products(x, zero, (weights, p.inputs), &requantize, y);
     }
 }
 

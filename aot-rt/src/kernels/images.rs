@@ -30,7 +30,7 @@ pub struct Image<'a, T> {
 
 impl<'a, T> Image<'a, T> {
     #[inline(always)]
-    fn whole(cells: &'a [T]) -> Self {
+    pub(super) fn whole(cells: &'a [T]) -> Self {
         Self { cells, ring: usize::MAX }
     }
 }

@@ -15,11 +15,13 @@
 
 use crate::params::kernel_params;
 mod add;
+mod batch_matmul;
 mod binary;
 mod cast;
 mod compare;
 mod conv2d;
 mod conv2d_add;
+mod conv3d;
 mod depthwise_conv2d;
 mod dot;
 mod dynamic;
@@ -34,6 +36,7 @@ mod lookup;
 mod loops;
 mod mean;
 mod mode;
+mod nibbles;
 mod output;
 mod overlap;
 mod pad;
@@ -42,6 +45,7 @@ mod product;
 mod quantize;
 mod real;
 mod requantize;
+mod resize;
 mod rows;
 mod select;
 mod softmax;
@@ -50,10 +54,14 @@ mod sum_rows;
 mod table;
 #[cfg(test)]
 mod tests;
+mod transpose_conv2d;
 mod unary;
 mod window;
 
 pub use add::{AddI8, SumI8, add_i8, add_i16, squared_difference_i8, sub_i8};
+pub use batch_matmul::{
+    BatchMatmul, BatchMatmulI8, BatchMatmulI16, batch_matmul_f32, batch_matmul_i8, batch_matmul_i16,
+};
 pub use binary::{
     BinaryExact, BinaryF32, add_f32, add_i32, div_f32, div_i32, floor_div_f32, floor_div_i32, floor_mod_f32,
     floor_mod_i32, maximum_f32, maximum_i8, maximum_i32, minimum_f32, minimum_i8, minimum_i32, mul_f32,
@@ -66,12 +74,13 @@ pub use cast::{
 };
 pub use compare::{Compare, CompareI8, Orders, compare_f32, compare_i8, compare_i32, compare_i64};
 pub use conv2d::{
-    Conv2dDynamicI8, Conv2dF32, Conv2dI8, Conv2dI16, conv2d_dynamic_i8, conv2d_f16, conv2d_f32, conv2d_i8,
-    conv2d_i16,
+    Conv2dDynamicI8, Conv2dF32, Conv2dI8, Conv2dI16, conv2d_dynamic_i8, conv2d_f16, conv2d_f32, conv2d_i4,
+    conv2d_i8, conv2d_i16,
 };
 pub use conv2d_add::{
     Accumulating, Conv2dAddF32, Conv2dAddI8, conv2d_add_f16, conv2d_add_f32, conv2d_add_i8,
 };
+pub use conv3d::{Conv3dF32, conv3d_f32};
 pub use depthwise_conv2d::{
     DepthwiseConv2dAsymmetricI8, DepthwiseConv2dF32, DepthwiseConv2dI8, DepthwiseConv2dI16,
     depthwise_conv2d_asymmetric_i8, depthwise_conv2d_f16, depthwise_conv2d_f32, depthwise_conv2d_i8,
@@ -83,7 +92,7 @@ pub use elementwise::{ClampF32, CopyI8, LogisticF32, clamp_f32, copy_i8, logisti
 pub use filters::packed_filters;
 pub use fully_connected::{
     FullyConnectedF32, FullyConnectedI8, FullyConnectedI16, fully_connected_dynamic_i8, fully_connected_f16,
-    fully_connected_f32, fully_connected_i8, fully_connected_i16,
+    fully_connected_f32, fully_connected_i4, fully_connected_i8, fully_connected_i16,
 };
 pub use gather::{GatherI8, gather_i8};
 pub use images::{Apart, Images, Overlapping, Row};
@@ -106,6 +115,10 @@ pub use quantize::{
     Rescale, dequantize_f16_f32, dequantize_i8_f32, dequantize_i16_f32, flip_sign_bit_i8, quantize_f32_i8,
     quantize_f32_i16, rescale_i8_i16, rescale_i16_i8, rescale_i16_i16, rescale_i32_i16,
 };
+pub use resize::{
+    Resize, ResizeBilinearF32, ResizeBilinearI8, ResizeNearestI8, resize_bilinear_f32, resize_bilinear_i8,
+    resize_bilinear_i16, resize_nearest_i8,
+};
 pub use rows::{RowLayer, RowOrigin, RowSource, Rows, next as next_row, ring_row, ring_row_mut};
 pub use select::{SelectI8, select_i8};
 pub use softmax::{SoftmaxF32, SoftmaxI8, softmax_f32, softmax_i8};
@@ -115,6 +128,10 @@ pub use sum_rows::{
     sum_rows_f32, sum_rows_i8,
 };
 pub use table::Kernel;
+pub use transpose_conv2d::{
+    TransposeConv2dF32, TransposeConv2dI8, TransposeConv2dI16, transpose_conv2d_f32, transpose_conv2d_i8,
+    transpose_conv2d_i16, transposed_filters,
+};
 pub use unary::{
     UnaryF32, abs_f32, ceil_f32, cos_f32, elu_f32, exp_f32, floor_f32, gelu_f32, gelu_tanh_f32,
     hard_swish_f32, log_f32, neg_f32, round_f32, rsqrt_f32, sin_f32, sqrt_f32, square_f32, tanh_f32,

@@ -204,6 +204,9 @@ kernels! {
     plain AverageI8 => average_i8(x: i32, y: i8);
     window AveragePool2dF32 => average_pool2d_f32(x: f32, y: f32);
     window AveragePool2dI8 => average_pool2d_i8(x: i8, y: i8);
+    plain BatchMatmulF32(BatchMatmul) => batch_matmul_f32(x: f32, y: f32, b: f32);
+    plain BatchMatmulI16 => batch_matmul_i16(x: i16, y: i16, b: i16);
+    plain BatchMatmulI8 => batch_matmul_i8(x: i8, y: i8, b: i8);
     plain CastF32I16(Cast) => cast_f32_i16(x: f32, y: i16);
     plain CastF32I32(Cast) => cast_f32_i32(x: f32, y: i32);
     plain CastF32I64(Cast) => cast_f32_i64(x: f32, y: i64);
@@ -237,7 +240,11 @@ kernels! {
     window Conv2dF16(Conv2dF32) => conv2d_f16(x: f32, y: f32, weights: f16, bias: f32);
     window Conv2dF32 => conv2d_f32(x: f32, y: f32, weights: f32, bias: f32);
     window Conv2dI16 => conv2d_i16(x: i16, y: i16, weights: i8, bias: i64, multipliers: i16, shifts: i8);
+    window Conv2dI4(Conv2dI8) => conv2d_i4(
+        x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
+    );
     window Conv2dI8 => conv2d_i8(x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8);
+    plain Conv3dF32 => conv3d_f32(x: f32, y: f32, weights: f32, bias: f32);
     plain CopyI8 => copy_i8(x: i8, y: i8);
     elementwise CosF32(UnaryF32) => cos_f32(x: f32, y: f32);
     window DepthwiseConv2dAsymmetricI8 => depthwise_conv2d_asymmetric_i8(
@@ -274,6 +281,9 @@ kernels! {
     plain FullyConnectedF32 => fully_connected_f32(x: f32, y: f32, weights: f32, bias: f32);
     plain FullyConnectedI16 => fully_connected_i16(
         x: i16, y: i16, weights: i8, bias: i64, multipliers: i16, shifts: i8
+    );
+    plain FullyConnectedI4(FullyConnectedI8) => fully_connected_i4(
+        x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
     );
     plain FullyConnectedI8 => fully_connected_i8(
         x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
@@ -315,6 +325,10 @@ kernels! {
     plain RescaleI16I8(Rescale) => rescale_i16_i8(x: i16, y: i8);
     plain RescaleI32I16(Rescale) => rescale_i32_i16(x: i32, y: i16);
     plain RescaleI8I16(Rescale) => rescale_i8_i16(x: i8, y: i16);
+    plain ResizeBilinearF32 => resize_bilinear_f32(x: f32, y: f32);
+    plain ResizeBilinearI16(ResizeBilinearI8) => resize_bilinear_i16(x: i16, y: i16);
+    plain ResizeBilinearI8 => resize_bilinear_i8(x: i8, y: i8);
+    plain ResizeNearestI8 => resize_nearest_i8(x: i8, y: i8, rows: i32, columns: i32);
     elementwise RoundF32(UnaryF32) => round_f32(x: f32, y: f32);
     elementwise RsqrtF32(UnaryF32) => rsqrt_f32(x: f32, y: f32);
     plain SelectI8 => select_i8(x: i8, y: i8, a: i8, b: i8);
@@ -332,4 +346,11 @@ kernels! {
     reducing SumRowsF32 => sum_rows_f32(x: f32, y: f32);
     reducing SumRowsI8 => sum_rows_i8(x: i8, y: i32);
     elementwise TanhF32(UnaryF32) => tanh_f32(x: f32, y: f32);
+    plain TransposeConv2dF32 => transpose_conv2d_f32(x: f32, y: f32, weights: f32, bias: f32);
+    plain TransposeConv2dI16 => transpose_conv2d_i16(
+        x: i16, y: i16, weights: i8, bias: i64, multipliers: i16, shifts: i8
+    );
+    plain TransposeConv2dI8 => transpose_conv2d_i8(
+        x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
+    );
 }

@@ -45,6 +45,7 @@ def all_models():
     yield from hybrid()
     yield from impossible_quantization()
     yield from wrong_shapes()
+    yield from matrices()
 
 
 def unequal_quantization():
@@ -194,6 +195,43 @@ def wrong_shapes():
         Op("MEAN", schema.ReducerOptionsT()),
         [floats((2, 3, 4)), integers([4])],
         floats((2, 3), "y"),
+    )
+
+
+def matrices():
+    """Products of matrices, transposed convolutions, images of other extents."""
+    options = schema.TransposeConvOptionsT()
+    options.strideH = options.strideW = 2
+    image, output = activation((1, 2, 2, 1), X), activation((1, 4, 4, 1), OTHER, "y")
+    filters = constant(np.ones((1, 3, 3, 1), np.int8), WEIGHTS, "weights")
+    yield Refused(
+        "transpose_conv_i8_stale_output_shape",
+        "the operand says that the result is [1, 3, 4, 1], declared is [1, 4, 4, 1]",
+        Op("TRANSPOSE_CONV", options, 2),
+        [integers([1, 3, 4, 1]), filters, image],
+        output,
+    )
+    yield Refused(
+        "transpose_conv_i8_impossible_shape",
+        "no 2 windows in steps of 2 make 8 rows",
+        Op("TRANSPOSE_CONV", options, 2),
+        [integers([1, 8, 4, 1]), filters, image],
+        activation((1, 8, 4, 1), OTHER, "y"),
+    )
+    yield Refused(
+        "batch_matmul_hybrid",
+        "int8 constants with float32 activations are not supported in BATCH_MATMUL",
+        Op("BATCH_MATMUL", schema.BatchMatMulOptionsT(), 4),
+        [floats((1, 3, 4)), constant(np.ones((4, 2), np.int8), WEIGHTS)],
+        floats((1, 3, 2), "y"),
+        "L13",
+    )
+    yield Refused(
+        "resize_bilinear_i8_unequal_quantization",
+        "input and output must have the same quantization: 0.1 -3, 0.2 4",
+        Op("RESIZE_BILINEAR", schema.ResizeBilinearOptionsT(), 2),
+        [activation((1, 2, 2, 1), X), integers([4, 4])],
+        output,
     )
 
 

@@ -105,7 +105,7 @@ fn documents() {
         ("/tensors/image/data", json!({"npy": "image.npy", "values": []}), false),
         ("/tensors/image/data", json!({"safetensors": "image"}), false),
         ("/tensors/image/data", json!({}), false),
-        ("/nodes/0/op", json!("conv3d"), false),
+        ("/nodes/0/op", json!("conv4d"), false),
         ("/nodes/0/inputs", json!(["image", null]), true),
         ("/nodes/0/inputs", json!(["image", 1]), false),
         ("/nodes/0/outputs", json!([null]), false),

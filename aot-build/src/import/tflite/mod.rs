@@ -7,7 +7,9 @@
 mod arithmetic;
 mod entry;
 mod flatbuffer;
+mod images;
 mod layers;
+mod matrices;
 mod movement;
 mod names;
 mod node;
@@ -16,6 +18,8 @@ mod operators;
 mod reductions;
 mod schema;
 mod shapes;
+mod sparsity;
+mod stored;
 mod structure;
 #[cfg(test)]
 mod tests;
@@ -139,6 +143,7 @@ impl<'m> Importer<'m> {
         let mapped = match known.meaning {
             Meaning::Variable(access) => self.variable(operator, access),
             Meaning::Constant(compute) => self.computed(operator, known, compute),
+            Meaning::Dense => self.dense(operator, known),
             Meaning::Op(map) => self.operands(operator, known).and_then(|operands| match operands {
                 Some(operands) => self.map(index, operator, (known, map), operands),
                 // An operand's problem has been reported.
@@ -166,19 +171,21 @@ impl<'m> Importer<'m> {
             let expected = if known.results == 1 { "1".into() } else { format!("1 to {}", known.results) };
             return Err(format!("{results} results, expected {expected}").into());
         }
-        let in_graph = match known.in_graph {
-            InGraph::First => 0..known.types.first().map_or(0, |row| row.len() - 1),
-            InGraph::All => 0..found,
-            InGraph::Only(operand) => operand..operand + 1,
+        let in_graph: Vec<_> = match known.in_graph {
+            InGraph::First => (0..known.types.first().map_or(0, |row| row.len() - 1)).collect(),
+            InGraph::All => (0..found).collect(),
+            InGraph::Only(operand) => vec![operand],
+            InGraph::These(operands) => operands.to_vec(),
         };
-        let operands = operator.inputs.get(in_graph).unwrap_or(&operator.inputs);
-        if let Some(i) = operands.iter().position(|index| *index == -1).filter(|i| *i < least) {
+        let in_graph = in_graph.into_iter().filter_map(|i| Some((i, *operator.inputs.get(i)?)));
+        let operands: Vec<_> = in_graph.collect();
+        if let Some((i, _)) = operands.iter().find(|(i, index)| *index == -1 && *i < least) {
             return Err(format!("operand {i} is left out").into());
         }
         // All are looked at, so that all problems are found.
         let values: Vec<_> = operands
             .iter()
-            .map(|index| usize::try_from(*index).map_or(Some(None), |index| self.value(index).map(Some)))
+            .map(|(_, index)| usize::try_from(*index).map_or(Some(None), |index| self.value(index).map(Some)))
             .collect();
         Ok(values.into_iter().collect())
     }
@@ -246,6 +253,27 @@ impl<'m> Importer<'m> {
             .into());
         }
         let id = self.graph.constant(self.name(output), TensorType { shape, ..result }, data);
+        self.set(output, Value::Ready(id));
+        Ok(())
+    }
+
+    /// A tensor that is sparse in the file has become dense where it was read.
+    fn dense(&mut self, operator: &'m Operator<'m>, known: &'static Known) -> Result<(), OpError> {
+        let Some(operands) = self.operands(operator, known)? else { return Ok(()) };
+        let output = operator.outputs.first().and_then(|output| usize::try_from(*output).ok());
+        let (Some(Some(id)), Some(output)) = (operands.first().copied(), output) else { return Ok(()) };
+        let Some(result) = self.ty(output) else { return Ok(()) };
+        let operand = self.graph.tensor(id);
+        let operands = vec![Some(operand.ty.clone())];
+        check_types(known, &operands, result.dtype)?;
+        if operand.data.is_none() {
+            return Err(format!("`{}` is not constant", operand.name).into());
+        }
+        if operand.ty != result {
+            return Err(format!("makes {result} of {}, or of another quantization", operand.ty).into());
+        }
+        let node = self.view(operator, operands, &result);
+        node.optional_options(node::kind(99, "DensifyOptions", 0))?;
         self.set(output, Value::Ready(id));
         Ok(())
     }
@@ -318,6 +346,9 @@ impl<'m> Importer<'m> {
 
     fn constant(&mut self, tensor: &Tensor<'_>) -> Result<Option<Data>, Problem> {
         let Some(bytes) = self.model.buffer(tensor.buffer)? else { return Ok(None) };
+        if let Some(decoded) = stored::decoded(self.model.file, tensor, bytes).map_err(Problem::from)? {
+            return Ok(Some(Data::from_bytes(decoded)));
+        }
         let slot = usize::try_from(tensor.buffer).ok().and_then(|buffer| self.data.get_mut(buffer));
         if let Some(Some(data)) = &slot {
             return Ok(Some(data.clone()));
@@ -333,12 +364,22 @@ impl<'m> Importer<'m> {
     /// The type of a tensor; `None` where it has a problem, which is reported.
     fn ty(&mut self, index: usize) -> Option<TensorType> {
         let tensor = self.model.tensors.get(index)?;
-        let Some(dtype) = dtype(tensor.ty) else {
+        let is_constant = matches!(self.model.buffer(tensor.buffer), Ok(Some(_)));
+        let is_int4 = is_constant && tensor.ty == names::INT4;
+        let Some(dtype) = dtype(tensor.ty).or_else(|| is_int4.then_some(DType::I8)) else {
             self.unsupported_types.entry(names::type_name(tensor.ty)).or_default().push(index);
             self.set(index, Value::Refused);
             return None;
         };
-        match tensor_type(tensor, dtype) {
+        let ty = tensor_type(tensor, dtype).and_then(|ty| match tensor.sparsity()? {
+            Some(_) if !is_constant => Err("is sparse and not constant".into()),
+            _ => Ok(ty),
+        });
+        match ty {
+            Ok(ty) if is_int4 => {
+                let quantization = ty.quantization.map(Quantization::of_four_bits);
+                Some(TensorType { quantization, ..ty })
+            }
             Ok(ty) => Some(ty),
             Err(error) => {
                 self.graph.problem(Problem::from(error).at(self.tensor_location(index)));
@@ -428,7 +469,10 @@ fn quantization(tensor: &Tensor<'_>, shape: &Shape) -> Result<Option<Quantizatio
 fn check_types(known: &Known, operands: &[Option<TensorType>], result: DType) -> Result<(), OpError> {
     let fits = |row: &&[DType]| {
         let fits = |(i, operand): (usize, &Option<TensorType>)| {
-            let expected = if known.in_graph == InGraph::First { row.get(i) } else { row.first() };
+            let expected = match known.in_graph {
+                InGraph::First | InGraph::These(_) => row.get(i),
+                InGraph::All | InGraph::Only(_) => row.first(),
+            };
             operand.as_ref().is_none_or(|ty| Some(&ty.dtype) == expected)
         };
         operands.iter().enumerate().all(fits) && row.last() == Some(&result)

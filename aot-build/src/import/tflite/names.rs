@@ -67,4 +67,5 @@ pub(super) const INT64: i8 = 4;
 pub(super) const BOOL: i8 = 6;
 pub(super) const INT16: i8 = 7;
 pub(super) const INT8: i8 = 9;
+pub(super) const INT4: i8 = 17;
 pub(super) const CUSTOM: i32 = 32;

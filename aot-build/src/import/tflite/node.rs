@@ -91,6 +91,16 @@ impl<'m> Node<'m> {
         Ok(Options { table })
     }
 
+    /// Whether an operand has its elements in the file; it must not be left out.
+    pub(super) fn is_constant(&self, operand: usize) -> Result<bool, OpError> {
+        let index = self.operator.inputs.get(operand).and_then(|index| usize::try_from(*index).ok());
+        let index = index.ok_or_else(|| format!("operand {operand} is left out"))?;
+        let tensor =
+            self.model.tensors.get(index).ok_or_else(|| format!("operand {operand} does not exist"))?;
+        let data = self.model.buffer(tensor.buffer).map_err(|problem| problem.message)?;
+        Ok(data.is_some() || self.computed(index).is_some())
+    }
+
     /// The elements of a constant operand that the importer itself needs, such as a
     /// shape; `None` where it is left out.
     pub(super) fn integers(&self, operand: usize) -> Result<Option<Integers>, OpError> {
@@ -140,6 +150,9 @@ impl<'m> Node<'m> {
         if let Some(computed) = self.computed(index) {
             let (rank, bytes) = computed;
             return Ok(Some(Constant { ty, rank, bytes }));
+        }
+        if tensor.sparsity()?.is_some() {
+            return Err(refuse("is sparse".into()));
         }
         let size = size(ty);
         let extents = tensor.shape.iter().map(|extent| usize::try_from(*extent).ok());

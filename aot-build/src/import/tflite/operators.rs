@@ -5,7 +5,7 @@ use aot_rt::DType;
 use super::node::Node;
 use super::schema::OperatorCode;
 use super::variables::Access;
-use super::{arithmetic, layers, movement, names, reductions, shapes, variables};
+use super::{arithmetic, images, layers, matrices, movement, names, reductions, shapes, sparsity, variables};
 use crate::error::OpError;
 use crate::graph::{Data, Shape};
 use crate::ops::Op;
@@ -42,6 +42,8 @@ pub(super) enum Meaning {
     Constant(Compute),
     /// It reads or changes a variable.
     Variable(Access),
+    /// Its operand, which is sparse in the file, is its result.
+    Dense,
 }
 
 /// Which operands are tensors of the graph. The others are constants that become
@@ -54,18 +56,24 @@ pub(super) enum InGraph {
     All,
     /// This one.
     Only(usize),
+    /// These, in the order that the operator of the graph has them in; the types stand in
+    /// that order, too.
+    These(&'static [usize]),
 }
 
 /// Most operands or results of an operator that takes any number.
 pub(super) const MANY: usize = 1024;
 
 /// A table for each family of operators, beside the functions that map them.
-const FAMILIES: [&[Known]; 6] = [
+const FAMILIES: [&[Known]; 9] = [
     arithmetic::OPERATORS,
+    images::OPERATORS,
     layers::OPERATORS,
+    matrices::OPERATORS,
     movement::OPERATORS,
     reductions::OPERATORS,
     shapes::OPERATORS,
+    sparsity::OPERATORS,
     variables::OPERATORS,
 ];
 
@@ -101,7 +109,7 @@ impl Known {
     pub(super) fn access(&self) -> Option<Access> {
         match self.meaning {
             Meaning::Variable(access) => Some(access),
-            Meaning::Op(_) | Meaning::Constant(_) => None,
+            Meaning::Op(_) | Meaning::Constant(_) | Meaning::Dense => None,
         }
     }
 
@@ -113,6 +121,11 @@ impl Known {
     /// Only this operand is a tensor of the graph.
     pub(super) const fn of_operand(self, operand: usize) -> Self {
         Self { in_graph: InGraph::Only(operand), ..self }
+    }
+
+    /// Only these operands are tensors of the graph.
+    pub(super) const fn of_operands(self, operands: &'static [usize]) -> Self {
+        Self { in_graph: InGraph::These(operands), ..self }
     }
 
     /// There may be several results.

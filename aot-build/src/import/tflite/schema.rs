@@ -256,14 +256,16 @@ impl<'a> Tensor<'a> {
         if self.table.flag(tensor::IS_VARIABLE)? {
             return Ok(Some("is a variable"));
         }
-        if self.table.table(tensor::SPARSITY)?.is_some() {
-            return Ok(Some("is sparse"));
-        }
         if !self.table.tables(tensor::VARIANT_TENSORS, MAX_TABLES)?.is_empty() {
             return Ok(Some("holds other tensors"));
         }
         let external = self.table.scalar(tensor::EXTERNAL_BUFFER, 0_u32)? != 0;
         Ok(external.then_some("has its data in another file"))
+    }
+
+    /// Which elements a sparse constant has.
+    pub(super) fn sparsity(&self) -> Result<Option<Table<'a>>, Fault> {
+        self.table.table(tensor::SPARSITY)
     }
 
     /// Scales and zero points, where the file states any.

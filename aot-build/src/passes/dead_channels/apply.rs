@@ -126,5 +126,6 @@ fn without_slices(quantization: &Quantization, removed: &[bool]) -> Option<Quant
     let scales = quantization.scales().iter().zip(keep()).filter(|(_, keep)| *keep).map(|(scale, _)| *scale);
     let zeros =
         quantization.zero_points().iter().zip(keep()).filter(|(_, keep)| *keep).map(|(zero, _)| *zero);
-    Quantization::per_axis(scales.collect(), zeros.collect(), quantization.axis()).ok()
+    let rest = Quantization::per_axis(scales.collect(), zeros.collect(), quantization.axis()).ok()?;
+    Some(if quantization.four_bits() { rest.of_four_bits() } else { rest })
 }

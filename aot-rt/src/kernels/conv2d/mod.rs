@@ -11,6 +11,7 @@ use super::dynamic::Dynamic;
 use super::filters::{Patch, products_i16, zero_products};
 use super::images::{Image, Images};
 use super::loops::{chunks, chunks_mut};
+use super::nibbles::{Bytes, Nibbles, Stored};
 use super::real::Real;
 use super::requantize::{Finish, FinishF32, Requantize, RequantizeI16};
 use super::window::Taps;
@@ -84,7 +85,7 @@ kernel_params! {
 /// With one group and no dilation, a row of the window is one segment; with one
 /// cell or row, the whole patch is.
 #[inline(always)]
-fn patch<T>(
+pub(super) fn patch<T>(
     window: &Window2d,
     x: Image<'_, T>,
     [rows, columns]: [Taps; 2],
@@ -173,7 +174,22 @@ pub fn conv2d_i8(
 ) {
     let p = params.get();
     let requantize = Requantize { bias, multipliers, shifts, offset: 0, output: p.output };
-    convolve_i8(&p, images, weights, |first, offset| requantize.skip(first, offset));
+    convolve_i8::<Bytes, _>(&p, images, weights, |first, offset| requantize.skip(first, offset));
+}
+
+/// [`conv2d_i8`] with weights of four bits: two of a filter are in a byte, the first in its
+/// lower half, and every filter starts with a whole one.
+pub fn conv2d_i4(
+    params: &impl Params<Conv2dI8>,
+    images: impl Images<i8>,
+    weights: &[i8],
+    bias: &[i32],
+    multipliers: &[i32],
+    shifts: &[i8],
+) {
+    let p = params.get();
+    let requantize = Requantize { bias, multipliers, shifts, offset: 0, output: p.output };
+    convolve_i8::<Nibbles, _>(&p, images, weights, |first, offset| requantize.skip(first, offset));
 }
 
 /// Convolution of an image that has been quantized when it was there.
@@ -192,7 +208,7 @@ pub fn conv2d_dynamic_i8(
 ) {
     let p = params.get();
     let finish = Dynamic::new(bias, scales, largest.first(), p.range);
-    convolve_integers(&Layer::from(&p), [0, 0], images, weights, |first, _| finish.skip(first));
+    convolve_integers::<Bytes, _>(&Layer::from(&p), [0, 0], images, weights, |first, _| finish.skip(first));
 }
 
 /// Convolution, int16 with int8 weights.
@@ -253,20 +269,20 @@ pub(super) fn convolve_f32(
 
 /// The convolution, see [`convolve_integers`].
 #[inline(always)]
-pub(super) fn convolve_i8<F: Finish<Y = i8>>(
+pub(super) fn convolve_i8<S: Stored, F: Finish<Y = i8>>(
     p: &Conv2dI8,
     images: impl Images<i8>,
     weights: &[i8],
     finish: impl Fn(usize, i32) -> F,
 ) {
     let zeros = [p.input_zero_point, p.weights_zero_point];
-    convolve_integers(&Layer::from(p), zeros, images, weights, finish);
+    convolve_integers::<S, F>(&Layer::from(p), zeros, images, weights, finish);
 }
 
 /// The convolution of integers with zero points, with the sums of the channels from the one
 /// given to `finish` on, less what it is given second, going where that says.
 #[inline(always)]
-fn convolve_integers<F: Finish>(
+fn convolve_integers<S: Stored, F: Finish>(
     layer: &Layer,
     [zero, weights_zero]: [i32; 2],
     images: impl Images<i8, F::Y>,
@@ -275,17 +291,18 @@ fn convolve_integers<F: Finish>(
 ) {
     let Layer { window, in_channels, out_channels, .. } = *layer;
     let (filter, in_group, out_group) = layer.group();
-    debug_assert_eq!(weights.len(), filter * out_channels);
+    debug_assert_eq!(weights.len(), S::bytes(filter) * out_channels);
     let zero = zero as i16;
     images.for_each_cell(&window, [in_channels, out_channels], |x, taps, y| {
         let mut patch = patch(&window, x, taps, in_channels, in_group);
-        let groups = chunks_mut(y, out_group).zip(chunks(weights, filter * out_group));
+        let groups = chunks_mut(y, out_group).zip(chunks(weights, S::bytes(filter) * out_group));
         for (group, (y, weights)) in groups.enumerate() {
             let offset = match weights_zero {
                 0 => 0,
                 weights_zero => zero_products((patch, x.cells), zero, weights_zero),
             };
-            patch.products_i8(x.cells, zero, (weights, filter), &finish(group * out_group, offset), y);
+            let finish = finish(group * out_group, offset);
+            patch.products_i8::<S, F>(x.cells, zero, (weights, filter), &finish, y);
             patch.start[0] += in_group;
         }
     });

@@ -113,15 +113,15 @@ fn tensors_are_refused() {
         ),
         // Peculiarities.
         (|f| f.tensors[0].set(5, 1_u8), "tensor `x`: is a variable, which is not supported"),
-        (|f| f.tensors[1].set(6, Table::default()), "tensor `weights`: is sparse, which is not supported"),
         (|f| f.tensors[1].set(9, vec![Table::default()]), "tensor `weights`: holds other tensors"),
         (|f| f.tensors[1].set(10, 1_u32), "tensor `weights`: has its data in another file"),
         // Types.
         (|f| f.tensors[0].set(TYPE, U8), "types are u8, i8, i32 → i8"),
         (
-            |f| f.tensors[1].set(TYPE, 17_i8),
-            "1 element type is not supported\n  - int4 (1 tensor: `weights` (tensor #1))",
+            |f| f.tensors[0].set(TYPE, 17_i8),
+            "1 element type is not supported\n  - int4 (1 tensor: `x` (tensor #0))",
         ),
+        (|f| f.tensors[1].set(TYPE, 17_i8), "tensor `weights`: has 54 elements of 4 bits, its data 54 bytes"),
         (|f| f.tensors[3].set(TYPE, 77_i8), "type 77 (1 tensor: `y` (tensor #3))"),
         (|f| f.tensors[0].set(TYPE, -1_i8), "type -1 (1 tensor: `x` (tensor #0))"),
         (|f| f.tensors[0].set(TYPE, F32), "node #0 CONV_2D `y`: types are f32, i8, i32 → i8"),
