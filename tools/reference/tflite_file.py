@@ -63,20 +63,26 @@ class Op:
 
 @dataclass(frozen=True)
 class Tensor:
-    """A tensor of the file; `data` makes it a constant."""
+    """A tensor of the file; `data` makes it a constant. A variable is kept from run to run."""
 
     name: str
     shape: tuple
     dtype: type
     quantization: Quantization | None = None
     data: np.ndarray | None = None
+    variable: bool = False
+
+    @property
+    def is_given(self):
+        """Whether it is an input of the model, unless an operator makes it."""
+        return self.data is None and not self.variable
 
 
 def build(op, inputs, outputs):
     """The bytes of a model that applies `op`.
 
     `inputs`: tensors, or None for an operand left out. The model's inputs are
-    those without data, in order.
+    those without data that are no variables, in order.
     """
     return build_graph([(op, inputs, outputs)])
 
@@ -125,7 +131,7 @@ def build_graph(nodes):
             node.builtinOptionsType = getattr(schema.BuiltinOptions, kind)
         graph.operators.append(node)
         for tensor in inputs:
-            if tensor is not None and tensor.data is None and id(tensor) not in results:
+            if tensor is not None and tensor.is_given and id(tensor) not in results:
                 graph.inputs.append(made[id(tensor)])
     graph.outputs = graph.operators[-1].outputs
     model.subgraphs = [graph]
@@ -143,6 +149,7 @@ def tensor_entry(tensor, buffers):
     entry.hasRank = True
     entry.type = TYPES[np.dtype(tensor.dtype)]
     entry.buffer = 0
+    entry.isVariable = tensor.variable
     if tensor.data is not None:
         buffer = schema.BufferT()
         little_endian = tensor.data.astype(np.dtype(tensor.dtype).newbyteorder("<"))

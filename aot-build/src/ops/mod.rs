@@ -7,6 +7,7 @@ mod activation;
 mod add;
 mod average_pool2d;
 mod batch_to_space;
+mod bidirectional_lstm;
 mod binary;
 mod blocks;
 mod broadcast;
@@ -23,6 +24,7 @@ mod fully_connected;
 mod gather;
 mod leaky_relu;
 mod logistic;
+mod lstm;
 mod max_pool2d;
 mod mean;
 mod mirror_pad;
@@ -31,9 +33,11 @@ mod pad;
 mod prelu;
 mod quantize;
 mod quantized;
+mod recurrent;
 mod relu;
 mod reshape;
 mod reverse;
+mod rnn;
 mod select;
 mod slice;
 mod softmax;
@@ -41,6 +45,7 @@ mod space_to_batch;
 mod space_to_depth;
 mod split;
 mod strided;
+mod svdf;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -55,6 +60,7 @@ pub use activation::Activation;
 pub use add::Add;
 pub use average_pool2d::AveragePool2d;
 pub use batch_to_space::BatchToSpace;
+pub use bidirectional_lstm::BidirectionalLstm;
 pub use binary::{Binary, BinaryFunction};
 pub use broadcast_to::BroadcastTo;
 pub use cast::Cast;
@@ -69,6 +75,7 @@ pub use fully_connected::FullyConnected;
 pub use gather::Gather;
 pub use leaky_relu::LeakyRelu;
 pub use logistic::Logistic;
+pub use lstm::Lstm;
 pub use max_pool2d::MaxPool2d;
 pub use mean::Mean;
 pub use mirror_pad::{Mirror, MirrorPad};
@@ -79,12 +86,14 @@ pub use quantize::Quantize;
 pub use relu::Relu;
 pub use reshape::Reshape;
 pub use reverse::Reverse;
+pub use rnn::Rnn;
 pub use select::Select;
 pub use slice::Slice;
 pub use softmax::Softmax;
 pub use space_to_batch::SpaceToBatch;
 pub use space_to_depth::SpaceToDepth;
 pub use split::Split;
+pub use svdf::Svdf;
 pub use tile::Tile;
 pub use transpose::Transpose;
 pub use unary::{Unary, UnaryFunction};
@@ -362,6 +371,7 @@ operators! {
     Add,
     AveragePool2d,
     BatchToSpace,
+    BidirectionalLstm,
     Binary,
     BroadcastTo,
     Cast,
@@ -376,6 +386,7 @@ operators! {
     Gather,
     LeakyRelu,
     Logistic,
+    Lstm,
     MaxPool2d,
     Mean,
     MirrorPad,
@@ -386,12 +397,14 @@ operators! {
     Relu,
     Reshape,
     Reverse,
+    Rnn,
     Select,
     Slice,
     Softmax,
     SpaceToBatch,
     SpaceToDepth,
     Split,
+    Svdf,
     Tile,
     Transpose,
     Unary,

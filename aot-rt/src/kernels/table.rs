@@ -310,6 +310,14 @@ kernels! {
     elementwise LogF32(UnaryF32) => log_f32(x: f32, y: f32);
     elementwise LogisticF32 => logistic_f32(x: f32, y: f32);
     elementwise LookupI8 => lookup_i8(x: i8, y: i8, table: i8);
+    plain LstmF32 => lstm_f32(
+        x: f32, y: f32, hidden: &mut f32, cell: &mut f32, gates: &mut f32, weights: f32, recurrent: f32,
+        bias: f32, peephole: f32, norm: f32, projection: f32, projection_bias: f32
+    );
+    plain LstmI8 => lstm_i8(
+        x: i8, y: i8, hidden: &mut i8, cell: &mut i16, gates: &mut i16, weights: i8, recurrent: i8, bias: i32,
+        multipliers: i32, shifts: i8
+    );
     window MaxPool2dF32 => max_pool2d_f32(x: f32, y: f32);
     window MaxPool2dI8 => max_pool2d_i8(x: i8, y: i8);
     elementwise MaximumF32(BinaryF32) => maximum_f32(x: f32, y: f32, b: f32);
@@ -335,14 +343,20 @@ kernels! {
     plain QuantizeF32I8 => quantize_f32_i8(x: f32, y: i8);
     plain RescaleI16I16(Rescale) => rescale_i16_i16(x: i16, y: i16);
     plain RescaleI16I8(Rescale) => rescale_i16_i8(x: i16, y: i8);
+    plain RescaleI16I32(Rescale) => rescale_i16_i32(x: i16, y: i32);
     plain RescaleI32I16(Rescale) => rescale_i32_i16(x: i32, y: i16);
     plain RescaleI8I16(Rescale) => rescale_i8_i16(x: i8, y: i16);
+    plain RescaleI8I32(Rescale) => rescale_i8_i32(x: i8, y: i32);
+    plain RnnF32 => rnn_f32(
+        x: f32, y: f32, hidden: &mut f32, sums: &mut f32, weights: f32, recurrent: f32, bias: f32
+    );
     elementwise RoundF32(UnaryF32) => round_f32(x: f32, y: f32);
     elementwise RsqrtF32(UnaryF32) => rsqrt_f32(x: f32, y: f32);
     plain SelectI8 => select_i8(x: i8, y: i8, a: i8, b: i8);
     elementwise SinF32(UnaryF32) => sin_f32(x: f32, y: f32);
     elementwise SoftmaxF32 => softmax_f32(x: f32, y: f32);
     elementwise SoftmaxI8 => softmax_i8(x: i8, y: i8);
+    plain SoftmaxI8I16(SoftmaxI8) => softmax_i8_i16(x: i8, y: i16);
     elementwise SqrtF32(UnaryF32) => sqrt_f32(x: f32, y: f32);
     elementwise SquareF32(UnaryF32) => square_f32(x: f32, y: f32);
     elementwise SquaredDifferenceF32(BinaryF32) => squared_difference_f32(x: f32, y: f32, b: f32);
@@ -353,5 +367,14 @@ kernels! {
     elementwise SubI8(AddI8) => sub_i8(x: i8, y: i8, b: i8);
     reducing SumRowsF32 => sum_rows_f32(x: f32, y: f32);
     reducing SumRowsI8 => sum_rows_i8(x: i8, y: i32);
+    plain SvdfF32 => svdf_f32(
+        x: f32, y: f32, state: &mut f32, features: &mut f32, weights: f32, time: f32, bias: f32
+    );
+    plain SvdfI8 => svdf_i8(
+        x: i8, y: i8, state: &mut i16, features: &mut i16, weights: i8, time: i16, bias: i32
+    );
+    plain SvdfMemoryI8(SvdfI8) => svdf_memory_i8(
+        x: i8, y: i8, state: &mut i8, features: &mut i16, weights: i8, time: i8, bias: i32
+    );
     elementwise TanhF32(UnaryF32) => tanh_f32(x: f32, y: f32);
 }

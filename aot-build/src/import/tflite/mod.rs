@@ -11,6 +11,7 @@ mod movement;
 mod names;
 mod node;
 mod operators;
+mod recurrent;
 mod reductions;
 mod schema;
 mod shapes;
@@ -146,10 +147,14 @@ impl<'m> Importer<'m> {
         let in_graph = match known.in_graph {
             InGraph::First => 0..known.types.first().map_or(0, |row| row.len() - 1),
             InGraph::All => 0..found,
+            InGraph::UpTo(operands) => 0..operands.min(found),
             InGraph::Only(operand) => operand..operand + 1,
         };
+        let may_be_left_out = matches!(known.in_graph, InGraph::UpTo(_));
+        self.check_states(operator, known)?;
         let operands = operator.inputs.get(in_graph).unwrap_or(&operator.inputs);
-        if let Some(i) = operands.iter().position(|index| *index == -1).filter(|i| *i < least) {
+        let left_out = operands.iter().position(|index| *index == -1);
+        if let Some(i) = left_out.filter(|i| *i < least && !may_be_left_out) {
             return Err(format!("operand {i} is left out").into());
         }
         // All are looked at, so that all problems are found.
@@ -180,11 +185,14 @@ impl<'m> Importer<'m> {
         let names: Vec<_> = outputs.iter().map(|output| self.name(*output)).collect();
         let name = names.first().cloned().unwrap_or_default();
         let declarations = names.into_iter().zip(types);
-        let declarations = declarations.map(|(name, ty)| OutputDeclaration { name, ty: Some(ty) }).collect();
+        let declarations = declarations.map(|(name, ty)| OutputDeclaration { name, ty: Some(ty) });
+        let declarations = declarations.chain(self.states_after(operator, known)).collect();
         let ids = self.graph.node(NodeDeclaration { name, index, op, inputs, outputs: declarations });
-        for (output, id) in outputs.into_iter().zip(ids) {
+        let (results, states) = ids.split_at(outputs.len());
+        for (output, id) in outputs.into_iter().zip(results) {
             self.set(output, id.map_or(Value::Refused, Value::Ready));
         }
+        self.keep_states(operator, known, states);
         Ok(())
     }
 
@@ -224,6 +232,9 @@ impl<'m> Importer<'m> {
             Value::Unread => {}
         }
         let ty = self.ty(index)?;
+        if self.model.tensors.get(index).is_some_and(|tensor| tensor.is_variable) {
+            return self.variable_tensor(index, ty);
+        }
         let id = match self.constant(self.model.tensors.get(index)?) {
             Ok(Some(data)) => self.graph.constant(self.name(index), ty, data),
             // The operator that writes it has been refused: its declared type lets the
@@ -365,7 +376,12 @@ fn closed(tensor: &Tensor<'_>) -> Result<(), OpError> {
 fn check_types(known: &Known, operands: &[Option<TensorType>], result: DType) -> Result<(), OpError> {
     let fits = |row: &&[DType]| {
         let fits = |(i, operand): (usize, &Option<TensorType>)| {
-            let expected = if known.in_graph == InGraph::First { row.get(i) } else { row.first() };
+            let expected = match known.in_graph {
+                InGraph::First => row.get(i),
+                InGraph::UpTo(_) if i + 1 >= row.len() => return true,
+                InGraph::UpTo(_) => row.get(i),
+                InGraph::All | InGraph::Only(_) => row.first(),
+            };
             operand.as_ref().is_none_or(|ty| Some(&ty.dtype) == expected)
         };
         operands.iter().enumerate().all(fits) && row.last() == Some(&result)
@@ -373,7 +389,12 @@ fn check_types(known: &Known, operands: &[Option<TensorType>], result: DType) ->
     if known.types.iter().any(fits) {
         return Ok(());
     }
-    let found = operands.iter().flatten().map(|ty| ty.dtype.name()).collect::<Vec<_>>().join(", ");
+    let listed = match (known.in_graph, known.types.first()) {
+        (InGraph::UpTo(_), Some(row)) => row.len() - 1,
+        _ => operands.len(),
+    };
+    let found = operands.iter().take(listed).flatten().map(|ty| ty.dtype.name());
+    let found = found.collect::<Vec<_>>().join(", ");
     let row = |row: &&[DType]| {
         let names: Vec<_> = row.iter().map(|dtype| dtype.name()).collect();
         names.split_last().map(|(result, operands)| format!("{} → {result}", operands.join(", ")))
