@@ -7,7 +7,7 @@ use aot_build::{Config, compile, import};
 use serde::Deserialize;
 
 /// For each file, parts of the message that say what is wrong.
-const SAYS: [(&str, &[&str]); 18] = [
+const SAYS: [(&str, &[&str]); 24] = [
     ("add_i8_shapes", &["[2, 3]", "[2, 4]", "cannot be broadcast"]),
     (
         "average_pool_2d_i8_unequal_quantization",
@@ -35,6 +35,12 @@ const SAYS: [(&str, &[&str]); 18] = [
         &["scale 0.1 and zero point -3", "scale 0.2 and zero point 4", "equal"],
     ),
     ("softmax_i8_output_quantization", &["scale 0.2 and zero point 4", "0.00390625 and -128"]),
+    ("svdf_f32_state_not_variable", &["operand 4", "`state`", "no variable"]),
+    ("svdf_hybrid", &["operand 1, `weights_feature`, is i8 [4, 3], expected f32 [4, 3]"]),
+    ("unidirectional_sequence_lstm_f32_one_peephole", &["operand 10 is left out, and operand 11 is not"]),
+    ("unidirectional_sequence_lstm_f32_relu", &["fused_activation_function 1"]),
+    ("unidirectional_sequence_lstm_i8_cell_scale", &["`cell_state` has scale 0.001", "power of two"]),
+    ("unidirectional_sequence_lstm_i8_peephole", &["operand 9, `peephole0`, is a peephole", "f32 only"]),
 ];
 
 #[derive(Deserialize)]

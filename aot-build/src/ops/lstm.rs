@@ -16,21 +16,21 @@
 //! Without weights of the input gate, it is 1 less the forget gate. Results: `x` with
 //! `outputs` as its last extent, and the hidden and the cell state after it.
 //! Sources: TFLite UNIDIRECTIONAL_SEQUENCE_LSTM, LSTM.
-//! int8: gates and cell state are int16; sums are rounded to units of `2^-12` and added up,
+//! int8 and int16: gates and cell state are int16; sums are rounded to units of `2^-12` and added up,
 //! logistic functions and tangents are interpolated in a table. Four gates, biases, and
 //! nothing else, as in TensorFlow Lite Micro.
 
 use aot_rt::DType;
-use aot_rt::kernels::{Kernel, LstmF32, LstmI8, RangeI16};
+use aot_rt::kernels::{Kernel, LstmF32, LstmI8, RangeI16, Sequence};
 use serde::{Deserialize, Serialize};
 
 use super::recurrent::{
     check, check_sums, clip, constants, extents, packed, require, sequence, symmetric_scale, weight_scale,
 };
-use super::{Activation, Operands, Operator, no_kernel, quantized};
+use super::{Operands, Operator, no_kernel, quantized, weighted};
 use crate::error::OpError;
 use crate::graph::{Shape, TensorType};
-use crate::program::NodeLowering;
+use crate::program::{NodeLowering, Operand};
 
 /// Attributes of `lstm`.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
@@ -103,24 +103,25 @@ impl Layer {
         [batch, _, inputs]: [usize; 3],
     ) -> Result<[usize; 2], OpError> {
         let x = operands.get(0)?.ty.dtype;
-        let (bias, cell) = match x {
-            DType::F32 => (DType::F32, DType::F32),
-            DType::I8 => (DType::I32, DType::I16),
+        let (weights, bias, cell) = match x {
+            DType::F32 => (DType::F32, DType::F32, DType::F32),
+            DType::I8 => (DType::I8, DType::I32, DType::I16),
+            DType::I16 => (DType::I8, DType::I64, DType::I16),
             x => return Err(no_kernel(&[x])),
         };
         let [cells, _] = operands.get(self.weights(FORGET))?.ty.shape.array()?;
         let [_, outputs] = operands.get(self.recurrent(FORGET))?.ty.shape.array()?;
         for &gate in self.gates(|i| operands.optional(i).is_some()) {
-            require(operands, self.weights(gate), x, &[cells, inputs])?;
-            require(operands, self.recurrent(gate), x, &[cells, outputs])?;
+            require(operands, self.weights(gate), weights, &[cells, inputs])?;
+            require(operands, self.recurrent(gate), weights, &[cells, outputs])?;
             require(operands, self.bias(gate), bias, &[cells])?;
         }
         require(operands, self.states[0], x, &[batch, outputs])?;
         require(operands, self.states[1], cell, &[batch, cells])?;
-        self.check_optional(operands, [cells, outputs])?;
-        if x == DType::I8 {
-            self.check_i8(operands)?;
+        if x != DType::F32 {
+            self.check_integers(operands)?;
         }
+        self.check_optional(operands, [cells, outputs])?;
         Ok([cells, outputs])
     }
 
@@ -154,11 +155,11 @@ impl Layer {
         Ok(())
     }
 
-    /// What the reference computes in int8 has four gates and nothing that is optional.
-    fn check_i8(&self, operands: &Operands<'_>) -> Result<(), OpError> {
+    /// What the reference computes in integers has four gates and nothing that is optional.
+    fn check_integers(&self, operands: &Operands<'_>) -> Result<(), OpError> {
         if operands.optional(self.weights(INPUT)).is_none() {
             return Err(format!(
-                "operand {} is left out, which is not supported with i8",
+                "operand {} is left out, which is supported with f32 only",
                 self.weights(INPUT)
             )
             .into());
@@ -176,7 +177,7 @@ impl Layer {
                     "layer normalisation"
                 };
                 return Err(format!(
-                    "operand {i}, `{}`, is {what}, which is not supported with i8",
+                    "operand {i}, `{}`, is {what}, which is supported with f32 only",
                     tensor.name
                 )
                 .into());
@@ -194,30 +195,20 @@ impl Layer {
         debug_assert_eq!(inputs, inputs_again);
         let gates = self.gates(|i| node.optional(i).is_some());
         let (y, row, first) = self.y;
-        let sequence = aot_rt::kernels::Sequence {
-            reverse: self.reverse,
-            row,
-            first,
-            ..sequence(extents, outputs, op.time_major)
-        };
+        let sequence =
+            Sequence { reverse: self.reverse, row, first, ..sequence(extents, outputs, op.time_major) };
         let (kernel, constants) = if x.ty.dtype == DType::F32 {
             let cell = clip(op.cell_clip, "cell_clip")?;
             let projection = clip(op.projection_clip, "projection_clip")?;
             let params = LstmF32 { sequence, cells, cell, projection };
             (Kernel::LstmF32(params), self.constants_f32(node, gates, [inputs, cells, outputs])?)
         } else {
-            let (cell_power, multiplier, shift) = self.powers_i8(node)?;
-            let quantization = quantized::tensor_wide(node.output(y))?;
-            let params = LstmI8 {
-                sequence,
-                input_zero_point: quantized::tensor_wide(x)?.zero_point,
-                cell_power,
-                cell: clip_i16(clip(op.cell_clip, "cell_clip")?.max, cell_power),
-                multiplier,
-                shift,
-                output: Activation::None.output_i8(quantization, node.single_rounding()),
-            };
-            (Kernel::LstmI8(params), self.constants_i8(node)?)
+            let params = LstmI8 { sequence, ..self.params_integers(node, op)? };
+            if x.ty.dtype == DType::I8 {
+                (Kernel::LstmI8(params), self.constants_i8(node)?)
+            } else {
+                (Kernel::LstmI16(params), self.constants_i16(node)?)
+            }
         };
         let gate_type = if x.ty.dtype == DType::F32 { DType::F32 } else { DType::I16 };
         let rows = if x.ty.dtype == DType::F32 { gates.len() } else { gates.len() + 1 };
@@ -238,7 +229,7 @@ impl Layer {
         node: &mut NodeLowering<'_, '_>,
         gates: &[usize],
         [inputs, cells, outputs]: [usize; 3],
-    ) -> Result<Vec<crate::program::Operand>, OpError> {
+    ) -> Result<Vec<Operand>, OpError> {
         let of =
             |operand: &dyn Fn(usize) -> usize| gates.iter().map(|gate| operand(*gate)).collect::<Vec<_>>();
         let peepholes = gates.iter().filter(|gate| **gate != CANDIDATE).map(|gate| self.peephole(*gate));
@@ -256,45 +247,84 @@ impl Layer {
         ])
     }
 
-    /// The power of two that is the scale of the cell state, and the factor from a product of
-    /// two gates to the hidden state.
-    fn powers_i8(&self, node: &NodeLowering<'_, '_>) -> Result<(i32, i32, i32), OpError> {
+    /// What follows from the quantization; the steps are left to the caller.
+    fn params_integers(&self, node: &NodeLowering<'_, '_>, op: &Lstm) -> Result<LstmI8, OpError> {
         let cell = node.input(self.states[1])?;
         let scale = symmetric_scale(cell)?;
         let power = (-15..=-9).find(|power| scale == 2.0_f32.powi(*power));
-        let power = power.ok_or_else(|| {
+        let cell_power = power.ok_or_else(|| {
             format!("`{}` has scale {scale}, expected a power of two from 2^-15 to 2^-9", cell.name)
         })?;
-        let (hidden, y) = (node.input(self.states[0])?, node.output(self.y.0));
+        let (x, hidden, y) = (node.input(0)?, node.input(self.states[0])?, node.output(self.y.0));
         quantized::unchanged(hidden, y)?;
-        let factor = 2.0_f64.powi(-30) / f64::from(quantized::tensor_wide(y)?.scale);
-        let factor = quantized::multiplier(factor)?;
-        Ok((power, factor.multiplier, factor.shift))
+        if x.ty.dtype == DType::I16 {
+            symmetric_scale(x)?;
+            symmetric_scale(y)?;
+        }
+        let output = quantized::tensor_wide(y)?;
+        let factor = quantized::multiplier(2.0_f64.powi(-30) / f64::from(output.scale))?;
+        Ok(LstmI8 {
+            sequence: sequence([0; 3], 0, false),
+            input_zero_point: quantized::tensor_wide(x)?.zero_point,
+            cell_power,
+            cell: clip_i16(clip(op.cell_clip, "cell_clip")?.max, cell_power),
+            multiplier: factor.multiplier,
+            shift: factor.shift,
+            zero_point: output.zero_point,
+            single_rounding: node.single_rounding(),
+        })
     }
 
-    fn constants_i8(&self, node: &mut NodeLowering<'_, '_>) -> Result<Vec<crate::program::Operand>, OpError> {
-        /// Of the sums that the functions of the gates take.
+    /// The factors from the sums of the gates, in the kernels' order, to what their functions
+    /// take: of the products with `x`, then of those with the hidden state.
+    fn factors(&self, node: &NodeLowering<'_, '_>) -> Result<Vec<f64>, OpError> {
+        /// Of what the functions take.
         const SCALE: f64 = 1.0 / 4096.0;
-        let scales = [node.input(0)?, node.input(self.states[0])?].map(quantized::tensor_wide);
-        let [x, hidden] = scales;
-        let (x, hidden) = (x?.scale, hidden?.scale);
-        let mut multipliers = Vec::new();
-        for (scale, operand) in [(x, self.before + 1), (hidden, self.before + 5)] {
+        let mut factors = Vec::new();
+        for (tensor, weights) in [(0, self.weights(0)), (self.states[0], self.recurrent(0))] {
+            let scale = quantized::tensor_wide(node.input(tensor)?)?.scale;
             for gate in ORDER {
-                let weights = weight_scale(node, operand + gate)?;
-                multipliers.push(quantized::multiplier(f64::from(scale * weights) / SCALE)?);
-                let count = node.input(operand + gate)?.ty.shape[1];
-                check_sums(node, count, (operand == self.weights(0)).then(|| self.bias(gate)))?;
+                factors.push(f64::from(scale * weight_scale(node, weights + gate)?) / SCALE);
             }
         }
-        let [multipliers, shifts] = quantized::multipliers(node, &multipliers);
+        Ok(factors)
+    }
+
+    fn constants_i8(&self, node: &mut NodeLowering<'_, '_>) -> Result<Vec<Operand>, OpError> {
+        for gate in ORDER {
+            let columns = |operand: usize| Ok::<_, OpError>(node.input(operand)?.ty.shape[1]);
+            check_sums(node, columns(self.weights(gate))?, Some(self.bias(gate)))?;
+            check_sums(node, columns(self.recurrent(gate))?, None)?;
+        }
+        let factors = self.factors(node)?.into_iter().map(quantized::multiplier);
+        let [multipliers, shifts] = quantized::multipliers(node, &factors.collect::<Result<Vec<_>, _>>()?);
+        self.constants_integers(node, DType::I32, [multipliers, shifts])
+    }
+
+    fn constants_i16(&self, node: &mut NodeLowering<'_, '_>) -> Result<Vec<Operand>, OpError> {
+        let (mut multipliers, mut shifts) = (Vec::new(), Vec::new());
+        for factor in self.factors(node)? {
+            let (multiplier, shift) = weighted::factor_i16(factor)?;
+            multipliers.extend(multiplier.to_le_bytes());
+            shifts.push(shift);
+        }
+        let factors = [node.constant(DType::I16, &multipliers), node.constant(DType::I8, &shifts)];
+        self.constants_integers(node, DType::I64, factors)
+    }
+
+    fn constants_integers(
+        &self,
+        node: &mut NodeLowering<'_, '_>,
+        bias: DType,
+        [multipliers, shifts]: [Operand; 2],
+    ) -> Result<Vec<Operand>, OpError> {
         let joined = |node: &mut NodeLowering<'_, '_>, dtype, first: usize| {
             constants(node, dtype, &ORDER.map(|gate| first + gate))
         };
         Ok(vec![
             joined(node, DType::I8, self.weights(0))?,
             joined(node, DType::I8, self.recurrent(0))?,
-            joined(node, DType::I32, self.bias(0))?,
+            joined(node, bias, self.bias(0))?,
             multipliers,
             shifts,
         ])

@@ -122,3 +122,49 @@ impl Svdf {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Config;
+    use crate::graph::sketch::{Sketch, f32_type};
+    use crate::graph::{Data, Graph, TensorId};
+    use crate::program::{Operand, Program, lower};
+
+    /// A layer with a state, and what else reads the state.
+    fn graph(outputs: impl Fn(TensorId, TensorId) -> Vec<TensorId>) -> Graph {
+        let mut sketch = Sketch::new();
+        let mut constant = |name: &str, shape: [usize; 2]| {
+            let zeros = Data::from_f32s(&vec![0.0; shape[0] * shape[1]]);
+            sketch.constant(name, f32_type(shape), zeros)
+        };
+        let (weights, time, zeros) =
+            (constant("weights", [2, 2]), constant("time", [2, 3]), constant("zeros", [1, 6]));
+        let bias = sketch.constant("bias", f32_type([2]), Data::from_f32s(&[0.0; 2]));
+        let (x, state) = (sketch.input("x", f32_type([1, 2])), sketch.state("state", zeros));
+        let results = sketch.nodes(&["y", "after"], Svdf::default(), &[x, weights, time, bias, state]);
+        sketch.keep(state, results[1]);
+        sketch.finish(&outputs(results[0], state))
+    }
+
+    fn lowered(graph: &Graph) -> (Program, Vec<&'static str>) {
+        let program = lower(graph, &Config::default()).unwrap();
+        let kernels = program.steps.iter().map(|step| step.kernel.name()).collect();
+        (program, kernels)
+    }
+
+    #[test]
+    fn a_state_is_brought_up_to_date_where_it_is() {
+        let (program, kernels) = lowered(&graph(|y, _| vec![y]));
+        assert_eq!(kernels, ["svdf_f32"]);
+        assert_eq!(program.steps[0].operands[2], Operand::Buffer(program.states[0].view));
+    }
+
+    #[test]
+    fn what_it_was_is_kept_for_others() {
+        let (program, kernels) = lowered(&graph(|y, before| vec![y, before]));
+        // To where it is brought up to date; the output; and back.
+        assert_eq!(kernels, ["copy_i8", "svdf_f32", "copy_i8", "copy_i8"]);
+        assert_ne!(program.steps[1].operands[2], Operand::Buffer(program.states[0].view));
+    }
+}

@@ -178,7 +178,7 @@ pub(super) fn operands_i16(
 /// # Errors
 ///
 /// When the factor is 128 or more: sums of 47 bits fit then, which no layer exceeds.
-fn factor_i16(factor: f64) -> Result<(i16, u8), OpError> {
+pub(super) fn factor_i16(factor: f64) -> Result<(i16, u8), OpError> {
     let multiplier = quantized::multiplier(factor)?;
     let shift = u8::try_from(15 - multiplier.shift).ok().filter(|shift| *shift > 7);
     let shift = shift.ok_or_else(|| format!("the scales' ratio {factor} is too large"))?;

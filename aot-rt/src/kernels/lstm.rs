@@ -12,12 +12,13 @@
 //! output, input. Without an input gate, `input` is `1 - forget`.
 
 use super::elementwise::logistic;
-use super::filters::{products_f32, products_i8};
+use super::filters::{products_f32, products_i8, products_i16};
 use super::loops::{chunks_mut, part};
 use super::recurrent::{Added, Saturate, Sums, copy};
-use super::{OutputI8, RangeF32, RangeI16, Sequence, kernel_params};
+use super::requantize::RequantizeI16;
+use super::{RangeF32, RangeI16, Sequence, kernel_params};
 use crate::Params;
-use crate::fixed_point::{Multiplier, Scaler, logistic_i16, tanh_i16};
+use crate::fixed_point::{Multiplier, Rounding, Scaler, logistic_i16, tanh_i16};
 
 kernel_params! {
     /// Parameters of [`lstm_f32`].
@@ -32,7 +33,7 @@ kernel_params! {
         pub projection: RangeF32,
     }
 
-    /// Parameters of [`lstm_i8`].
+    /// Parameters of [`lstm_i8`] and [`lstm_i16`].
     pub struct LstmI8 {
         /// The steps.
         pub sequence: Sequence,
@@ -46,8 +47,10 @@ kernel_params! {
         pub multiplier: i32,
         /// Power of two that belongs to it.
         pub shift: i32,
-        /// Zero point and limits of `y`.
-        pub output: OutputI8,
+        /// Zero point of `y` and of the hidden state.
+        pub zero_point: i32,
+        /// Round once instead of twice, see [`Rounding`].
+        pub single_rounding: bool,
     }
 }
 
@@ -190,55 +193,230 @@ pub fn lstm_i8(
     multipliers: &[i32],
     shifts: &[i8],
 ) {
+    let gates = IntegerGates { memory: gates, weights, recurrent, bias, multipliers, shifts };
+    run(&params.get(), x, y, (hidden, cell), gates);
+}
+
+/// [`lstm_i8`] with rows and hidden state of int16, whose zero points are 0.
+///
+/// The multipliers have 15 bits, the shifts say how far a product is shifted right. The sums
+/// have 64 bits.
+pub fn lstm_i16(
+    params: &impl Params<LstmI8>,
+    x: &[i16],
+    y: &mut [i16],
+    hidden: &mut [i16],
+    cell: &mut [i16],
+    gates: &mut [i16],
+    weights: &[i8],
+    recurrent: &[i8],
+    bias: &[i64],
+    multipliers: &[i16],
+    shifts: &[i8],
+) {
+    let gates = IntegerGates { memory: gates, weights, recurrent, bias, multipliers, shifts };
+    run(&params.get(), x, y, (hidden, cell), gates);
+}
+
+/// Integers that rows and hidden state consist of.
+trait Integer: Saturate {
+    type Bias;
+    type Multiplier: Copy;
+
+    /// Products with rows of weights in units of `2^-12`.
+    fn products(
+        x: (&[Self], i32),
+        weights: &[i8],
+        bias: &[Self::Bias],
+        factor: (Self::Multiplier, i8),
+        rounding: Rounding,
+        y: &mut [i16],
+    );
+}
+
+impl Integer for i8 {
+    type Bias = i32;
+    type Multiplier = i32;
+
+    #[inline(always)]
+    fn products(
+        (x, zero): (&[Self], i32),
+        weights: &[i8],
+        bias: &[i32],
+        (multiplier, shift): (i32, i8),
+        rounding: Rounding,
+        y: &mut [i16],
+    ) {
+        let finish = Sums { bias, factor: Multiplier { multiplier, shift: shift.into() }, rounding };
+        products_i8(x, zero as i16, (weights, x.len()), &finish, y);
+    }
+}
+
+impl Integer for i16 {
+    type Bias = i64;
+    type Multiplier = i16;
+
+    #[inline(always)]
+    fn products(
+        (x, _): (&[Self], i32),
+        weights: &[i8],
+        bias: &[i64],
+        (multiplier, shift): (i16, i8),
+        _: Rounding,
+        y: &mut [i16],
+    ) {
+        let range = RangeI16 { min: -32_768, max: 32_767 };
+        let (multipliers, shifts) = (&[multiplier], &[shift]);
+        products_i16(x, (weights, x.len()), &RequantizeI16 { bias, multipliers, shifts, range }, y);
+    }
+}
+
+/// What the integer gates are computed from.
+struct IntegerGates<'a, T: Integer> {
+    memory: &'a mut [i16],
+    weights: &'a [i8],
+    recurrent: &'a [i8],
+    bias: &'a [T::Bias],
+    multipliers: &'a [T::Multiplier],
+    shifts: &'a [i8],
+}
+
+impl<T: Integer> IntegerGates<'_, T> {
+    /// Computes all gates of a step from a row of `x` and the hidden state.
+    #[inline(always)]
+    fn compute(&mut self, p: &LstmI8, x: &[T], hidden: &[T]) {
+        let (cells, rounding) = (hidden.len(), p.rounding());
+        let (gates, sums) = self.memory.split_at_mut_checked(4 * cells).unwrap_or_default();
+        let (of_x, of_hidden) =
+            (self.multipliers.iter().zip(self.shifts), self.multipliers.iter().zip(self.shifts).skip(4));
+        let factors = of_x.zip(of_hidden);
+        for (gate, (y, ((m, s), (n, t)))) in chunks_mut(gates, cells).zip(factors).enumerate() {
+            let rows = |weights, len| part(weights, gate * cells * len, cells * len);
+            let (weights, recurrent) = (rows(self.weights, x.len()), rows(self.recurrent, cells));
+            let bias = part(self.bias, gate * cells, cells);
+            T::products((x, p.input_zero_point), weights, bias, (*m, *s), rounding, y);
+            T::products((hidden, p.zero_point), recurrent, &[], (*n, *t), rounding, sums);
+            for (y, sum) in y.iter_mut().zip(&*sums) {
+                let sum = y.saturating_add(*sum);
+                *y = if gate == CANDIDATE { tanh_i16(sum, 0) } else { logistic_i16(sum) };
+            }
+        }
+    }
+}
+
+impl LstmI8 {
+    #[inline(always)]
+    fn rounding(&self) -> Rounding {
+        if self.single_rounding { Rounding::Single } else { Rounding::Double }
+    }
+}
+
+#[inline(always)]
+fn run<T: Integer>(
+    p: &LstmI8,
+    x: &[T],
+    y: &mut [T],
+    (hidden, cell): (&mut [T], &mut [i16]),
+    mut gates: IntegerGates<'_, T>,
+) {
     /// `2^-15`, of a gate.
     const GATE: Multiplier = Multiplier { multiplier: 1 << 30, shift: -14 };
-    let p = params.get();
-    let (sequence, cells, rounding) = (p.sequence, p.sequence.outputs, p.output.rounding());
-    let forgotten = Scaler::new(GATE, rounding);
+    let (sequence, cells, rounding) = (p.sequence, p.sequence.outputs, p.rounding());
+    let kept = Scaler::new(GATE, rounding);
     let added = Scaler::new(Multiplier { shift: -29 - p.cell_power, ..GATE }, rounding);
     let given = Scaler::new(Multiplier { multiplier: p.multiplier, shift: p.shift }, rounding);
-    let factor = |i: usize| {
-        let (multiplier, shift) = (multipliers.get(i), shifts.get(i));
-        Multiplier { multiplier: multiplier.copied().unwrap_or(0), shift: shift.copied().unwrap_or(0).into() }
-    };
-    let multiply = |gate: usize, y: &mut [i16], (x, zero, weights): (&[i8], i32, &[i8]), bias, factor| {
-        let weights = part(weights, gate * cells * x.len(), cells * x.len());
-        let finish = Sums { bias, factor, rounding };
-        products_i8(x, zero as i16, (weights, x.len()), &finish, y);
-    };
+    let product = |scaler: Scaler, a: i16, b: i16| scaler.apply(i32::from(a) * i32::from(b));
     let states = chunks_mut(hidden, cells).zip(chunks_mut(cell, cells));
     for (batch, (hidden, cell)) in states.enumerate() {
         for row in sequence.rows(batch) {
-            let (gates, sums) = gates.split_at_mut_checked(4 * cells).unwrap_or_default();
-            for (gate, y) in chunks_mut(gates, cells).enumerate() {
-                let (input, state) = (sequence.input(x, row), &*hidden);
-                let bias = part(bias, gate * cells, cells);
-                multiply(gate, y, (input, p.input_zero_point, weights), bias, factor(gate));
-                multiply(gate, sums, (state, p.output.zero_point, recurrent), &[], factor(4 + gate));
-                for (y, sum) in y.iter_mut().zip(&*sums) {
-                    let sum = y.saturating_add(*sum);
-                    *y = if gate == CANDIDATE { tanh_i16(sum, 0) } else { logistic_i16(sum) };
-                }
-            }
-            let mut gates = chunks_mut(gates, cells);
-            let (Some(candidate), Some(forget), Some(output), Some(input)) =
-                (gates.next(), gates.next(), gates.next(), gates.next())
-            else {
-                return;
-            };
-            let product = |a: i16, b: i16| i32::from(a) * i32::from(b);
-            for ((cell, forget), (input, candidate)) in
-                cell.iter_mut().zip(forget).zip(input.iter().zip(candidate))
-            {
-                let kept = i16::saturate(forgotten.apply(product(*forget, *cell)));
-                let new = i16::saturate(added.apply(product(*input, *candidate)));
+            gates.compute(p, sequence.input(x, row), hidden);
+            let gate = |gate| part(gates.memory, gate * cells, cells);
+            let new = gate(INPUT).iter().zip(gate(CANDIDATE));
+            for ((cell, forget), (input, candidate)) in cell.iter_mut().zip(gate(FORGET)).zip(new) {
+                let kept = i16::saturate(product(kept, *forget, *cell));
+                let new = i16::saturate(product(added, *input, *candidate));
                 *cell = p.cell.limit(kept.saturating_add(new).into());
             }
-            for ((hidden, output), cell) in hidden.iter_mut().zip(output).zip(&*cell) {
-                let shown = tanh_i16(*cell, 12 + p.cell_power);
-                *hidden = p.output.limit(given.apply(product(*output, shown)));
+            for ((hidden, output), cell) in hidden.iter_mut().zip(gate(OUTPUT)).zip(&*cell) {
+                let steps = product(given, *output, tanh_i16(*cell, 12 + p.cell_power));
+                *hidden = T::saturate(steps.wrapping_add(p.zero_point));
             }
             sequence.set(y, row, hidden);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEQUENCE: Sequence = Sequence {
+        batch: 1,
+        steps: 3,
+        time_major: false,
+        reverse: false,
+        inputs: 1,
+        outputs: 1,
+        row: 1,
+        first: 0,
+    };
+
+    /// What three steps give whose gates are open or closed by their biases.
+    fn steps(bias: &[f32], cell_limit: f32) -> [f32; 3] {
+        let cell = RangeF32 { min: -cell_limit, max: cell_limit };
+        let params = LstmF32 { sequence: SEQUENCE, cells: 1, cell, projection: RangeF32::ALL };
+        let (mut y, mut hidden, mut cell, mut gates) = ([0.0; 3], [0.0], [0.0], [0.0; 4]);
+        let zeros = &[0.0; 4][..bias.len()];
+        let gates = &mut gates[..bias.len()];
+        lstm_f32(
+            &params,
+            &[1.0; 3],
+            &mut y,
+            &mut hidden,
+            &mut cell,
+            gates,
+            zeros,
+            zeros,
+            bias,
+            &[],
+            &[],
+            &[],
+            &[],
+        );
+        assert_eq!(hidden[0], y[2]);
+        y
+    }
+
+    #[test]
+    fn gates_have_their_places() {
+        const OPEN: f32 = 100.0;
+        let tanh = |cells: [f32; 3]| cells.map(libm::tanhf);
+        // Candidate, forget, output, input.
+        for (name, bias, limit, expect) in [
+            ("all are kept and added up", &[OPEN, OPEN, OPEN, OPEN][..], 9.0, [1.0, 2.0, 3.0]),
+            ("within limits", &[OPEN, OPEN, OPEN, OPEN], 1.5, [1.0, 1.5, 1.5]),
+            ("none is kept", &[-OPEN, -OPEN, OPEN, OPEN], 9.0, [-1.0, -1.0, -1.0]),
+            ("none is added", &[OPEN, OPEN, OPEN, -OPEN], 9.0, [0.0; 3]),
+            ("nothing is shown", &[OPEN, OPEN, -OPEN, OPEN], 9.0, [0.0; 3]),
+            ("what is not kept is added", &[OPEN, -OPEN, OPEN], 9.0, [1.0, 1.0, 1.0]),
+            ("half and half", &[OPEN, 0.0, OPEN], 9.0, [0.5, 0.75, 0.875]),
+        ] {
+            for (y, expect) in steps(bias, limit).into_iter().zip(tanh(expect)) {
+                assert!((y - expect).abs() < 1e-6, "{name}: {y} {expect}");
+            }
+        }
+    }
+
+    #[test]
+    fn normalised_elements() {
+        let mut elements = [1.0, 3.0, 5.0, 7.0];
+        normalise(&mut elements);
+        // The variance is 5.
+        for (element, expect) in elements.into_iter().zip([-3.0, -1.0, 1.0, 3.0]) {
+            assert!((element - expect / libm::sqrtf(5.0)).abs() < 1e-6, "{element}");
+        }
+        let mut equal = [2.0; 3];
+        normalise(&mut equal);
+        assert_eq!(equal, [0.0; 3]);
     }
 }

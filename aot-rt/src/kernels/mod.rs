@@ -95,7 +95,7 @@ pub use leaky_relu::{
     LeakyReluF32, LeakyReluI16, PreluI8, leaky_relu_f32, leaky_relu_i16, prelu_f32, prelu_i8,
 };
 pub use lookup::{LookupI8, logistic_table, lookup_i8, rescale_table, tanh_table};
-pub use lstm::{LstmF32, LstmI8, lstm_f32, lstm_i8};
+pub use lstm::{LstmF32, LstmI8, lstm_f32, lstm_i8, lstm_i16};
 pub use mean::{MeanF32, MeanI8, Reduction, mean_f32, mean_i8};
 pub use mode::{Kind, Mode, OperandInfo};
 pub use output::{OutputI8, RangeF32, RangeI8, RangeI16};

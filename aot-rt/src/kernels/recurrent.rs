@@ -112,3 +112,22 @@ impl Finish for Sums<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_a_sequence() {
+        for (time_major, reverse, expect) in [
+            (false, false, [3, 4, 5]),
+            (false, true, [5, 4, 3]),
+            (true, false, [1, 3, 5]),
+            (true, true, [5, 3, 1]),
+        ] {
+            let sequence =
+                Sequence { batch: 2, steps: 3, time_major, reverse, inputs: 1, outputs: 1, row: 1, first: 0 };
+            assert!(sequence.rows(1).eq(expect), "{time_major} {reverse}");
+        }
+    }
+}

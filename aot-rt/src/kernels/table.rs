@@ -314,6 +314,10 @@ kernels! {
         x: f32, y: f32, hidden: &mut f32, cell: &mut f32, gates: &mut f32, weights: f32, recurrent: f32,
         bias: f32, peephole: f32, norm: f32, projection: f32, projection_bias: f32
     );
+    plain LstmI16(LstmI8) => lstm_i16(
+        x: i16, y: i16, hidden: &mut i16, cell: &mut i16, gates: &mut i16, weights: i8, recurrent: i8,
+        bias: i64, multipliers: i16, shifts: i8
+    );
     plain LstmI8 => lstm_i8(
         x: i8, y: i8, hidden: &mut i8, cell: &mut i16, gates: &mut i16, weights: i8, recurrent: i8, bias: i32,
         multipliers: i32, shifts: i8

@@ -8,6 +8,7 @@ from ai_edge_litert import schema_py_generated as schema
 
 from casefiles import tensor as meta_tensor
 from cases import Case
+from engines import LITERT_REFERENCE
 from tflite_file import Op, Quantization, Tensor, build
 
 STEPS = 3
@@ -15,6 +16,8 @@ NONE, RELU, RELU_N1_TO_1, RELU6, TANH = 0, 1, 2, 3, 4
 X = Quantization.tensor(0.0235, -11)
 CELL = Quantization.tensor(2.0**-11, 0)
 HIDDEN = Quantization.tensor(1 / 140, -7)
+X16 = Quantization.tensor(0.000094, 0)
+HIDDEN16 = Quantization.tensor(1 / 35000, 0)
 GATES = "input", "forget", "cell", "output"
 
 
@@ -46,7 +49,7 @@ def svdf_f32(name, *, batch, inputs, units, rank, memory, activation=NONE, bias=
 
 def svdf_i8():
     yield svdf_case("svdf_i8_batch2_rank1_relu", batch=2, inputs=5, units=9, rank=1, memory=3, activation=RELU)
-    yield svdf_case("svdf_i8_rank2", batch=1, inputs=33, units=4, rank=2, memory=5, bias=False, loud=True)
+    yield svdf_case("svdf_i8_rank2", batch=1, inputs=33, units=4, rank=2, memory=5, loud=True)
     memory8 = Quantization.tensor(0.05, 0)
     yield svdf_case("svdf_i8_memory_i8", batch=2, inputs=6, units=5, rank=2, memory=4, activation=RELU, state=memory8)
 
@@ -130,26 +133,35 @@ def lstm_i8():
     yield lstm_case(f"{name}_time_major_clip", batch=2, time=4, inputs=19, cells=18, time_major=True, cell_clip=0.7)
     yield lstm_case(f"{name}_loud", batch=1, time=5, inputs=3, cells=6, scale=0.09, cell=Quantization.tensor(2.0**-15, 0))
     yield lstm_case(f"{name}_one_step", batch=3, time=1, inputs=4, cells=5, cell=Quantization.tensor(2.0**-10, 0))
+    name = "unidirectional_sequence_lstm_i16"
+    yield lstm_case(f"{name}_batch2", batch=2, time=3, inputs=5, cells=7, dtype=np.int16)
+    yield lstm_case(f"{name}_time_major", batch=2, time=2, inputs=40, cells=3, dtype=np.int16, time_major=True, scale=0.05)
 
 
-def lstm_case(name, *, batch, time, inputs, cells, time_major=False, cell_clip=0.0, scale=0.008, cell=CELL):
+def lstm_case(name, *, batch, time, inputs, cells, time_major=False, cell_clip=0.0, scale=0.008, cell=CELL, dtype=np.int8):
     rng = seeded(name)
     shape = (time, batch, inputs) if time_major else (batch, time, inputs)
-    scales = [Quantization.tensor(scale * rng.uniform(0.7, 1.4), 0) for _ in range(8)]
-    operands = [Tensor("x", shape, np.int8, X)]
-    operands += [integers(rng, f"{gate}_weights", (cells, inputs), np.int8, s) for gate, s in zip(GATES, scales)]
-    operands += [integers(rng, f"{gate}_recurrent", (cells, cells), np.int8, s) for gate, s in zip(GATES, scales[4:])]
-    operands += [None] * 3
-    operands += [
-        integers(rng, f"{gate}_bias", (cells,), np.int32, product(X, s), int(0.5 / product(X, s).scale[0]))
-        for gate, s in zip(GATES, scales)
-    ]
-    operands += [None] * 2
-    operands += [Tensor("hidden", (batch, cells), np.int8, HIDDEN, None, True)]
-    operands += [Tensor("cell_state", (batch, cells), np.int16, cell, None, True)]
-    operands += [None] * 4
-    y = Tensor("y", (*shape[:-1], cells), np.int8, HIDDEN)
+    operands = integer_operands(rng, shape, cells, batch, scale, cell, dtype)
+    y = Tensor("y", (*shape[:-1], cells), dtype, HIDDEN if dtype == np.int8 else HIDDEN16)
     return case(name, unidirectional(time_major, cell_clip), operands, [y], rng)
+
+
+def integer_operands(rng, shape, cells, batch, scale, cell, dtype=np.int8):
+    """The operands of an LSTM of integers."""
+    x, hidden, bias = (X, HIDDEN, np.int32) if dtype == np.int8 else (X16, HIDDEN16, np.int64)
+    scales = [Quantization.tensor(scale * rng.uniform(0.7, 1.4), 0) for _ in range(8)]
+    operands = [Tensor("x", shape, dtype, x)]
+    for kind, columns, of_kind in ("weights", shape[-1], scales[:4]), ("recurrent", cells, scales[4:]):
+        for gate, s in zip(GATES, of_kind):
+            operands.append(integers(rng, f"{gate}_{kind}", (cells, columns), np.int8, s))
+    operands += [None] * 3
+    for gate, s in zip(GATES, scales):
+        s = product(x, s)
+        operands.append(integers(rng, f"{gate}_bias", (cells,), bias, s, int(0.5 / s.scale[0])))
+    operands += [None] * 2
+    operands += [Tensor("hidden", (batch, cells), dtype, hidden, None, True)]
+    operands += [Tensor("cell_state", (batch, cells), np.int16, cell, None, True)]
+    return operands + [None] * 4
 
 
 def unidirectional(time_major=False, cell_clip=0.0):
@@ -186,8 +198,18 @@ def rnn_case(name, op, shape, units, batch):
 
 def bidirectional():
     name = "bidirectional_sequence_lstm_f32"
-    yield bidirectional_case(f"{name}_merged", merge=True, time_major=False, cifg=False, outputs=(None, None))
-    yield bidirectional_case(f"{name}_apart_time_major", merge=False, time_major=True, cifg=True, outputs=(4, None))
+    plain = dict(merge=True, cifg=False, outputs=(None, None))
+    yield bidirectional_case(f"{name}_merged", time_major=True, **plain)
+    yield batch_major(f"{name}_merged_batch_major", time_major=False, **plain)
+    yield bidirectional_case(f"{name}_apart_time_major", merge=False, time_major=True, cifg=True, outputs=(4, 4))
+
+
+def batch_major(name, **kinds):
+    """LiteRT puts results of the second sequence into wrong rows, but only where it merges."""
+    merged, apart = bidirectional_case(name, **kinds), bidirectional_case(name, **kinds | {"merge": False})
+    merged.expected = [[np.concatenate(results, -1)] for results in apart.results()[0]]
+    merged.expected_from = f"{LITERT_REFERENCE}, with merge_outputs unset; joined here"
+    return merged
 
 
 def bidirectional_case(name, *, merge, time_major, cifg, outputs, batch=2, time=3, inputs=3, cells=5):
@@ -214,7 +236,8 @@ def case(name, op, operands, results, rng):
     if x.dtype == np.float32:
         sets = [rng.normal(size=(STEPS, *x.shape)), rng.choice([-3.0, 0.0, 3.0], (STEPS, *x.shape))]
     else:
-        sets = [rng.integers(-128, 128, (STEPS, *x.shape)), rng.choice([-128, 127], (STEPS, *x.shape))]
+        ends = np.iinfo(x.dtype).min, np.iinfo(x.dtype).max
+        sets = [rng.integers(*ends, (STEPS, *x.shape), endpoint=True), rng.choice(ends, (STEPS, *x.shape))]
     return Case(
         name=name,
         what=f"{op.name.lower()} {np.dtype(x.dtype).name} {list(x.shape)}",
@@ -225,6 +248,37 @@ def case(name, op, operands, results, rng):
         engine="litert" if x.dtype == np.float32 else "micro",
         steps=STEPS,
     )
+
+
+def refused_models():
+    """(name, reason, op, operands, result) of models that must be refused."""
+    rng = seeded("refused")
+    y = floats("y", 1, 4)
+    operands = [floats("x", 1, 3), weights(rng, "weights_feature", 4, 3), weights(rng, "weights_time", 4, 2), None]
+    state = variable("state", 1, 8)
+    int8 = integers(rng, "weights_feature", (4, 3), np.int8, Quantization.tensor(0.02, 0))
+    hybrid = [operands[0], int8, *operands[2:], state]
+    yield "svdf_hybrid", "int8 weights with float32 activations are not supported", svdf_op(1, NONE), hybrid, y
+    lost = [*operands, floats("state", 1, 8)]
+    yield "svdf_f32_state_not_variable", "operand 4, the state, must be a variable", svdf_op(1, NONE), lost, y
+    x, y = floats("x", 1, 2, 3), floats("y", 1, 2, 4)
+    states = [variable("hidden", 1, 4), variable("cell_state", 1, 4)]
+    relu = unidirectional()
+    relu.options.fusedActivationFunction = RELU
+    operands = [x, *layer(rng, 3, 4), *states]
+    yield "unidirectional_sequence_lstm_f32_relu", "activation 1 must be TANH", relu, operands, y
+    operands = [x, *layer(rng, 3, 4, peephole=True), *states]
+    operands[10] = None
+    reason = "one peephole is left out"
+    yield "unidirectional_sequence_lstm_f32_one_peephole", reason, unidirectional(), operands, y
+    y = Tensor("y", (1, 2, 4), np.int8, HIDDEN)
+    operands = integer_operands(rng, (1, 2, 3), 4, 1, 0.01, CELL)
+    operands[9:12] = [weights(rng, f"peephole{i}", 4) for i in range(3)]
+    reason = "peepholes are not supported in int8"
+    yield "unidirectional_sequence_lstm_i8_peephole", reason, unidirectional(), operands, y
+    operands = integer_operands(rng, (1, 2, 3), 4, 1, 0.01, Quantization.tensor(0.001, 0))
+    reason = "the scale of the cell state must be a power of two, found 0.001"
+    yield "unidirectional_sequence_lstm_i8_cell_scale", reason, unidirectional(), operands, y
 
 
 def seeded(name):

@@ -16,6 +16,7 @@ from ai_edge_litert import schema_py_generated as schema
 
 from cases import INT8_VERSIONS
 from engines import run_litert_reference, run_tflite_micro
+from families import recurrent
 from tflite_file import Op, Quantization, Tensor, build
 
 X = Quantization.tensor(0.1, -3)
@@ -45,6 +46,7 @@ def all_models():
     yield from hybrid()
     yield from impossible_quantization()
     yield from wrong_shapes()
+    yield from (Refused(*model) for model in recurrent.refused_models())
 
 
 def unequal_quantization():
@@ -264,7 +266,7 @@ def attempt(run, refused):
     inputs = [
         np.ones(tensor.shape, tensor.dtype)
         for tensor in refused.inputs
-        if tensor is not None and tensor.data is None
+        if tensor is not None and tensor.is_given
     ]
     try:
         run(refused.model(), [inputs])
