@@ -37,7 +37,7 @@ const SAYS: [(&str, &[&str]); 24] = [
     ("softmax_i8_output_quantization", &["scale 0.2 and zero point 4", "0.00390625 and -128"]),
     ("svdf_f32_state_not_variable", &["operand 4", "`state`", "no variable"]),
     ("svdf_hybrid", &["operand 1, `weights_feature`, is i8 [4, 3], expected f32 [4, 3]"]),
-    ("unidirectional_sequence_lstm_f32_one_peephole", &["operand 10 is left out, and operand 11 is not"]),
+    ("unidirectional_sequence_lstm_f32_one_peephole", &["operand 10 is left out, and operand 9 is not"]),
     ("unidirectional_sequence_lstm_f32_relu", &["fused_activation_function 1"]),
     ("unidirectional_sequence_lstm_i8_cell_scale", &["`cell_state` has scale 0.001", "power of two"]),
     ("unidirectional_sequence_lstm_i8_peephole", &["operand 9, `peephole0`, is a peephole", "f32 only"]),

@@ -322,9 +322,9 @@ fn run<T: Integer>(
     /// `2^-15`, of a gate.
     const GATE: Multiplier = Multiplier { multiplier: 1 << 30, shift: -14 };
     let (sequence, cells, rounding) = (p.sequence, p.sequence.outputs, p.rounding());
-    let kept = Scaler::new(GATE, rounding);
-    let added = Scaler::new(Multiplier { shift: -29 - p.cell_power, ..GATE }, rounding);
-    let given = Scaler::new(Multiplier { multiplier: p.multiplier, shift: p.shift }, rounding);
+    let keep = Scaler::new(GATE, rounding);
+    let add = Scaler::new(Multiplier { shift: -29 - p.cell_power, ..GATE }, rounding);
+    let give = Scaler::new(Multiplier { multiplier: p.multiplier, shift: p.shift }, rounding);
     let product = |scaler: Scaler, a: i16, b: i16| scaler.apply(i32::from(a) * i32::from(b));
     let states = chunks_mut(hidden, cells).zip(chunks_mut(cell, cells));
     for (batch, (hidden, cell)) in states.enumerate() {
@@ -333,12 +333,12 @@ fn run<T: Integer>(
             let gate = |gate| part(gates.memory, gate * cells, cells);
             let new = gate(INPUT).iter().zip(gate(CANDIDATE));
             for ((cell, forget), (input, candidate)) in cell.iter_mut().zip(gate(FORGET)).zip(new) {
-                let kept = i16::saturate(product(kept, *forget, *cell));
-                let new = i16::saturate(product(added, *input, *candidate));
+                let kept = i16::saturate(product(keep, *forget, *cell));
+                let new = i16::saturate(product(add, *input, *candidate));
                 *cell = p.cell.limit(kept.saturating_add(new).into());
             }
             for ((hidden, output), cell) in hidden.iter_mut().zip(gate(OUTPUT)).zip(&*cell) {
-                let steps = product(given, *output, tanh_i16(*cell, 12 + p.cell_power));
+                let steps = product(give, *output, tanh_i16(*cell, 12 + p.cell_power));
                 *hidden = T::saturate(steps.wrapping_add(p.zero_point));
             }
             sequence.set(y, row, hidden);
