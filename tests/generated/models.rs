@@ -1,7 +1,7 @@
 //! The models of `shared/models` that must give the reference's numbers.
 
 /// Names of their folders.
-pub(crate) const SHARED: [&str; 24] = [
+pub(crate) const SHARED: [&str; 27] = [
     "coral_mobilenet_v1_025_128_uint8",
     "mediapipe_face_detection_short_range",
     "microflow_sine",
@@ -22,7 +22,10 @@ pub(crate) const SHARED: [&str; 24] = [
     "seanet_quantize0",
     "tflm_hello_world_float",
     "tflm_hello_world_int8",
+    "tflm_keyword_svdf",
     "tflm_micro_speech",
+    "tflm_mnist_lstm_float",
+    "tflm_mnist_lstm_int8",
     "tflm_person_detect",
     "tinymaix_mnist_float",
     "tinymaix_mnist_int8",

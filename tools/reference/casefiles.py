@@ -26,10 +26,13 @@ def tensor(name, shape, dtype, scale=None, zero_point=None):
     return entry
 
 
-def write_case(folder, *, file, expected_from, inputs, outputs, what, sets, model=None, config=None):
+def write_case(
+    folder, *, file, expected_from, inputs, outputs, what, sets, model=None, steps=None, config=None
+):
     """Writes a case folder afresh.
 
-    `sets`: a list of (inputs, outputs), each a list of arrays.
+    `sets`: a list of (inputs, outputs), each a list of arrays; where the model keeps
+    state, their first axis has so many `steps`.
     `model`: the bytes to write as `file`; without them `file` must already be
     there, as a path relative to `folder`.
     `config`: what the model is compiled with, if anything.
@@ -48,7 +51,7 @@ def write_case(folder, *, file, expected_from, inputs, outputs, what, sets, mode
         "expected_from": expected_from,
         "inputs": inputs,
         "outputs": outputs,
-        "sequence_steps": None,
+        "sequence_steps": steps,
     }
     if config is not None:
         meta["config"] = config

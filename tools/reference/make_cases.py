@@ -32,6 +32,7 @@ from families import (
     matrices,
     movement,
     pooling,
+    recurrent,
     refused,
     shapes,
     resizing,
@@ -60,6 +61,7 @@ FAMILIES = (
     resizing,
     matrices,
     compact,
+    recurrent,
 )
 
 
@@ -85,6 +87,7 @@ def main():
             inputs=case.inputs,
             outputs=case.outputs,
             what=case.what,
+            steps=case.steps,
             sets=list(zip(case.sets, results, strict=True)),
             config=case.config,
         )
@@ -100,7 +103,7 @@ def compare(case, results):
     """Says where LiteRT's reference kernels answer differently."""
     declared = [tuple(output["shape"]) for output in case.outputs]
     result = np.concatenate([output.ravel() for outputs in results for output in outputs]).astype(np.float64)
-    shapes = [output.shape for output in results[0]]
+    shapes = [output.shape[0 if case.steps is None else 1 :] for output in results[0]]
     if shapes != declared:
         print(f"{case.name}: results have shapes {shapes}, declared {declared}")
     if len(np.unique(result)) == 1 and result.size > 4:
@@ -108,7 +111,7 @@ def compare(case, results):
     if case.engine != "micro":
         return
     try:
-        other = run_litert_reference(case.model, case.sets)
+        other = case.run(run_litert_reference)
     except (RuntimeError, ValueError) as error:
         print(f"{case.name}: LiteRT refuses: {str(error).splitlines()[0]}")
         return

@@ -82,6 +82,7 @@ class Tensor:
 
     `open`: axes whose extents the file leaves open: it states 1 there, and -1 in the signature.
     `four_bits`: its int8 are stored as int4. `sparse`: only elements that are not 0 are stored.
+    `variable`: it is kept from run to run.
     """
 
     name: str
@@ -92,13 +93,19 @@ class Tensor:
     open: tuple = ()
     four_bits: bool = False
     sparse: Sparse | None = None
+    variable: bool = False
+
+    @property
+    def is_given(self):
+        """Whether it is an input of the model, unless an operator makes it."""
+        return self.data is None and not self.variable
 
 
 def build(op, inputs, outputs):
     """The bytes of a model that applies `op`.
 
     `inputs`: tensors, or None for an operand left out. The model's inputs are
-    those without data, in order.
+    those without data that are no variables, in order.
     """
     return build_graph([(op, inputs, outputs)])
 
@@ -147,7 +154,7 @@ def build_graph(nodes):
             node.builtinOptionsType = getattr(schema.BuiltinOptions, kind)
         graph.operators.append(node)
         for tensor in inputs:
-            is_input = tensor is not None and tensor.data is None and id(tensor) not in results
+            is_input = tensor is not None and tensor.is_given and id(tensor) not in results
             if is_input and made[id(tensor)] not in graph.inputs:
                 graph.inputs.append(made[id(tensor)])
     graph.outputs = graph.operators[-1].outputs
@@ -168,6 +175,7 @@ def tensor_entry(tensor, buffers):
     entry.hasRank = True
     entry.type = TYPES[np.dtype(tensor.dtype)]
     entry.buffer = 0
+    entry.isVariable = tensor.variable
     if tensor.data is not None:
         buffer = schema.BufferT()
         data = tensor.data

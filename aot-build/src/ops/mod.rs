@@ -8,6 +8,7 @@ mod add;
 mod average_pool2d;
 mod batch_matmul;
 mod batch_to_space;
+mod bidirectional_lstm;
 mod binary;
 mod blocks;
 mod broadcast;
@@ -25,6 +26,7 @@ mod fully_connected;
 mod gather;
 mod leaky_relu;
 mod logistic;
+mod lstm;
 mod max_pool2d;
 mod mean;
 mod mirror_pad;
@@ -33,10 +35,12 @@ mod pad;
 mod prelu;
 mod quantize;
 mod quantized;
+mod recurrent;
 mod relu;
 mod reshape;
 mod resize;
 mod reverse;
+mod rnn;
 mod select;
 mod slice;
 mod softmax;
@@ -44,6 +48,7 @@ mod space_to_batch;
 mod space_to_depth;
 mod split;
 mod strided;
+mod svdf;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -60,6 +65,7 @@ pub use add::Add;
 pub use average_pool2d::AveragePool2d;
 pub use batch_matmul::BatchMatmul;
 pub use batch_to_space::BatchToSpace;
+pub use bidirectional_lstm::BidirectionalLstm;
 pub use binary::{Binary, BinaryFunction};
 pub use broadcast_to::BroadcastTo;
 pub use cast::Cast;
@@ -75,6 +81,7 @@ pub use fully_connected::FullyConnected;
 pub use gather::Gather;
 pub use leaky_relu::LeakyRelu;
 pub use logistic::Logistic;
+pub use lstm::Lstm;
 pub use max_pool2d::MaxPool2d;
 pub use mean::Mean;
 pub use mirror_pad::{Mirror, MirrorPad};
@@ -86,12 +93,14 @@ pub use relu::Relu;
 pub use reshape::Reshape;
 pub use resize::{Alignment, ResizeBilinear, ResizeNearest};
 pub use reverse::Reverse;
+pub use rnn::Rnn;
 pub use select::Select;
 pub use slice::Slice;
 pub use softmax::Softmax;
 pub use space_to_batch::SpaceToBatch;
 pub use space_to_depth::SpaceToDepth;
 pub use split::Split;
+pub use svdf::Svdf;
 pub use tile::Tile;
 pub use transpose::Transpose;
 pub use transpose_conv2d::TransposeConv2d;
@@ -371,6 +380,7 @@ operators! {
     AveragePool2d,
     BatchMatmul,
     BatchToSpace,
+    BidirectionalLstm,
     Binary,
     BroadcastTo,
     Cast,
@@ -386,6 +396,7 @@ operators! {
     Gather,
     LeakyRelu,
     Logistic,
+    Lstm,
     MaxPool2d,
     Mean,
     MirrorPad,
@@ -398,12 +409,14 @@ operators! {
     ResizeBilinear,
     ResizeNearest,
     Reverse,
+    Rnn,
     Select,
     Slice,
     Softmax,
     SpaceToBatch,
     SpaceToDepth,
     Split,
+    Svdf,
     Tile,
     Transpose,
     TransposeConv2d,

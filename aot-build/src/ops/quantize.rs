@@ -51,9 +51,9 @@ impl Operator for Quantize {
                 node.step(kernel, operands, 0, format!("{len} elements"));
                 Ok(())
             }
-            (DType::I16 | DType::I32, DType::I16) | (DType::I16, DType::I8) | (DType::I8, DType::I16) => {
-                rescale(node, len)
-            }
+            (DType::I16 | DType::I32, DType::I16)
+            | (DType::I16, DType::I8 | DType::I32)
+            | (DType::I8, DType::I16 | DType::I32) => rescale(node, len),
             (DType::U8, DType::I8) | (DType::I8, DType::U8) => flip_sign_bits(node, len),
             (DType::I8, DType::I8) => quantized::rescale(node, Activation::None.range_f32()),
             (x, y) => Err(no_kernel(&[x, y])),
@@ -86,7 +86,11 @@ fn rescale(node: &mut NodeLowering<'_, '_>, len: usize) -> Result<(), OpError> {
         _ => i32::MAX as u64,
     };
     quantized::check_sum(1, most, factor.shift)?;
-    let (min, max) = if y.ty.dtype == DType::I8 { (-128, 127) } else { (-32_768, 32_767) };
+    let (min, max) = match y.ty.dtype {
+        DType::I8 => (-128, 127),
+        DType::I16 => (-32_768, 32_767),
+        _ => (i32::MIN, i32::MAX),
+    };
     let params = Rescale {
         len,
         input_zero_point: from.zero_point,
@@ -95,7 +99,9 @@ fn rescale(node: &mut NodeLowering<'_, '_>, len: usize) -> Result<(), OpError> {
         output: OutputI8 { zero_point: to.zero_point, min, max, single_rounding: node.single_rounding() },
     };
     let kernel = match (x.ty.dtype, y.ty.dtype) {
+        (DType::I8, DType::I32) => Kernel::RescaleI8I32(params),
         (DType::I8, _) => Kernel::RescaleI8I16(params),
+        (DType::I16, DType::I32) => Kernel::RescaleI16I32(params),
         (DType::I16, DType::I8) => Kernel::RescaleI16I8(params),
         (DType::I16, _) => Kernel::RescaleI16I16(params),
         _ => Kernel::RescaleI32I16(params),

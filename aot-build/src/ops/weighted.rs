@@ -94,7 +94,7 @@ pub(super) fn packed_operands_f32(
 }
 
 /// The filters of each group in the kernels' order.
-fn pack<const SIZE: usize>(bytes: &[u8], group: usize, filter: usize) -> Vec<u8> {
+pub(super) fn pack<const SIZE: usize>(bytes: &[u8], group: usize, filter: usize) -> Vec<u8> {
     // Whole elements, not bytes: cargo builds procedural macros without optimisation.
     let elements = bytes.as_chunks::<SIZE>().0;
     let mut packed = Vec::with_capacity(elements.len());

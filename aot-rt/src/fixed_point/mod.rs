@@ -5,8 +5,10 @@
 //! ([`Rounding::Double`], TensorFlow Lite Micro's default); some builds round once
 //! ([`Rounding::Single`]).
 
+mod interpolated;
 mod transcendental;
 
+pub use interpolated::{logistic_i16, tanh_i16};
 pub use transcendental::{exp_negative, logistic, one_over_one_plus, tanh_of_double};
 
 /// How often [`Multiplier::apply`] rounds.

@@ -49,7 +49,7 @@ pub fn logistic_f32(params: &impl Params<LogisticF32>, elements: impl Elements<f
 }
 
 /// The logistic function, in the reference's three pieces.
-fn logistic(x: f32) -> f32 {
+pub(super) fn logistic(x: f32) -> f32 {
     /// From here on, the result is 1 in single precision.
     const ONE: f32 = 16.619_047;
     /// Up to here, `exp(x)` is as good.

@@ -13,6 +13,8 @@
 //! what the parameters say leave the output unwritten from there on; the compiler
 //! proves the lengths, and debug builds assert them.
 
+#![expect(clippy::too_many_arguments, reason = "a kernel has an argument for each operand")]
+
 use crate::params::kernel_params;
 mod add;
 mod batch_matmul;
@@ -34,6 +36,7 @@ mod images;
 mod leaky_relu;
 mod lookup;
 mod loops;
+mod lstm;
 mod mean;
 mod mode;
 mod nibbles;
@@ -44,13 +47,16 @@ mod pool2d;
 mod product;
 mod quantize;
 mod real;
+mod recurrent;
 mod requantize;
 mod resize;
+mod rnn;
 mod rows;
 mod select;
 mod softmax;
 mod strided_copy;
 mod sum_rows;
+mod svdf;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -100,6 +106,7 @@ pub use leaky_relu::{
     LeakyReluF32, LeakyReluI16, PreluI8, leaky_relu_f32, leaky_relu_i16, prelu_f32, prelu_i8,
 };
 pub use lookup::{LookupI8, logistic_table, lookup_i8, rescale_table, tanh_table};
+pub use lstm::{LstmF32, LstmI8, lstm_f32, lstm_i8, lstm_i16};
 pub use mean::{MeanF32, MeanI8, Reduction, mean_f32, mean_i8};
 pub use mode::{Kind, Mode, OperandInfo};
 pub use output::{OutputI8, RangeF32, RangeI8, RangeI16};
@@ -113,20 +120,24 @@ pub use product::{ProductI8, div_i8, mul_i8};
 pub use quantize::{
     DequantizeF16F32, DequantizeI8F32, DequantizeI16F32, FlipSignBitI8, QuantizeF32I8, QuantizeF32I16,
     Rescale, dequantize_f16_f32, dequantize_i8_f32, dequantize_i16_f32, flip_sign_bit_i8, quantize_f32_i8,
-    quantize_f32_i16, rescale_i8_i16, rescale_i16_i8, rescale_i16_i16, rescale_i32_i16,
+    quantize_f32_i16, rescale_i8_i16, rescale_i8_i32, rescale_i16_i8, rescale_i16_i16, rescale_i16_i32,
+    rescale_i32_i16,
 };
+pub use recurrent::Sequence;
 pub use resize::{
     Resize, ResizeBilinearF32, ResizeBilinearI8, ResizeNearestI8, resize_bilinear_f32, resize_bilinear_i8,
     resize_bilinear_i16, resize_nearest_i8,
 };
+pub use rnn::{RnnF32, rnn_f32};
 pub use rows::{RowLayer, RowOrigin, RowSource, Rows, next as next_row, ring_row, ring_row_mut};
 pub use select::{SelectI8, select_i8};
-pub use softmax::{SoftmaxF32, SoftmaxI8, softmax_f32, softmax_i8};
+pub use softmax::{SoftmaxF32, SoftmaxI8, softmax_f32, softmax_i8, softmax_i8_i16};
 pub use strided_copy::{StridedCopyI8, strided_copy_i8};
 pub use sum_rows::{
     AverageF32, AverageI8, MeanOfSumsI8, SumRowsF32, SumRowsI8, average_f32, average_i8, mean_of_sums_i8,
     sum_rows_f32, sum_rows_i8,
 };
+pub use svdf::{SvdfF32, SvdfI8, svdf_f32, svdf_i8, svdf_memory_i8};
 pub use table::Kernel;
 pub use transpose_conv2d::{
     TransposeConv2dF32, TransposeConv2dI8, TransposeConv2dI16, transpose_conv2d_f32, transpose_conv2d_i8,

@@ -41,6 +41,9 @@ kernel_params! {
 }
 
 impl RangeF32 {
+    /// No limit.
+    pub const ALL: Self = Self { min: f32::NEG_INFINITY, max: f32::INFINITY };
+
     /// `x` within the range; NaN stays NaN.
     #[inline(always)]
     #[must_use]

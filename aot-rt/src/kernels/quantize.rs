@@ -150,6 +150,24 @@ pub fn rescale_i8_i16(params: &impl Params<Rescale>, x: &[i8], y: &mut [i16]) {
     map(p.len, x, y, |x| rescale(x.into()) as i16);
 }
 
+/// [`rescale_i32_i16`] from int8 to int32.
+///
+/// `x` and `y`: `[len]`.
+pub fn rescale_i8_i32(params: &impl Params<Rescale>, x: &[i8], y: &mut [i32]) {
+    let p = params.get();
+    let rescale = p.function();
+    map(p.len, x, y, |x| rescale(x.into()));
+}
+
+/// [`rescale_i32_i16`] from int16 to int32.
+///
+/// `x` and `y`: `[len]`.
+pub fn rescale_i16_i32(params: &impl Params<Rescale>, x: &[i16], y: &mut [i32]) {
+    let p = params.get();
+    let rescale = p.function();
+    map(p.len, x, y, |x| rescale(x.into()));
+}
+
 /// [`rescale_i32_i16`] from int16 to int8.
 pub fn rescale_i16_i8(params: &impl Params<Rescale>, x: &[i16], y: &mut [i8]) {
     let p = params.get();

@@ -2,7 +2,8 @@
 
 use super::elements::Elements;
 use super::kernel_params;
-use super::loops::chunks_mut;
+use super::loops::{chunks, chunks_mut};
+use super::recurrent::Saturate;
 use crate::Params;
 use crate::fixed_point::{
     Multiplier, doubling_high_mul, exp_negative, one_over_one_plus, rounding_shift_right,
@@ -60,9 +61,9 @@ impl SoftmaxI8 {
         Some(exp_negative::<5>(scaled))
     }
 
-    /// Replaces the elements of a row by their softmax.
+    /// What the softmax of a row's elements follows from.
     #[inline(always)]
-    fn softmax(&self, row: &mut [i8]) {
+    fn quotient(&self, row: &[i8]) -> Quotient {
         let max = i32::from(row.iter().fold(i8::MIN, |max, &x| max.max(x)));
         // The largest element counts 2^19: the sum is positive and a Q12.
         let sum = row.iter().fold(0_i32, |sum, &x| match self.exp(i32::from(x) - max) {
@@ -71,20 +72,25 @@ impl SoftmaxI8 {
         });
         let headroom = sum.leading_zeros();
         let fraction = (sum as u32).wrapping_shl(headroom).wrapping_sub(1 << 31) as i32;
-        let reciprocal = one_over_one_plus(fraction);
-        let shift = 35_u32.wrapping_sub(headroom);
-        for element in row {
-            *element = match self.exp(i32::from(*element) - max) {
-                Some(exp) => {
-                    let quotient = doubling_high_mul(reciprocal, exp);
-                    // Of 512 equal elements and more, each is less than half a step.
-                    let steps = if shift > 31 { 0 } else { rounding_shift_right(quotient, shift) };
-                    steps.wrapping_sub(128).clamp(-128, 127) as i8
-                }
-                None => -128,
-            };
-        }
+        Quotient { max, reciprocal: one_over_one_plus(fraction), headroom }
     }
+
+    /// The softmax of an element, in units of `2^-BITS`; not above 1, in the end.
+    #[inline(always)]
+    fn softmax<const BITS: u32>(&self, x: i8, of: &Quotient) -> i32 {
+        let Some(exp) = self.exp(i32::from(x) - of.max) else { return 0 };
+        let shift = (43 - BITS).wrapping_sub(of.headroom);
+        // Of 512 equal elements and more, each is less than half of `2^-8`.
+        if shift > 31 { 0 } else { rounding_shift_right(doubling_high_mul(of.reciprocal, exp), shift) }
+    }
+}
+
+/// See [`SoftmaxI8::quotient`].
+struct Quotient {
+    max: i32,
+    /// Of the sum, shifted left by `headroom`.
+    reciprocal: i32,
+    headroom: u32,
 }
 
 /// Softmax of rows, f32.
@@ -116,9 +122,26 @@ pub fn softmax_i8(params: &impl Params<SoftmaxI8>, elements: impl Elements<i8>) 
     elements.in_place(|elements| {
         debug_assert_eq!(elements.len(), p.rows * p.columns);
         for row in chunks_mut(elements, p.columns) {
-            p.softmax(row);
+            let quotient = p.quotient(row);
+            for element in row {
+                *element = p.softmax::<8>(*element, &quotient).wrapping_sub(128).clamp(-128, 127) as i8;
+            }
         }
     });
+}
+
+/// Softmax of rows, int8 to int16.
+///
+/// `x` and `y`: `[rows, columns]`; the scale of `y` is 1/65536, its zero point -32768.
+pub fn softmax_i8_i16(params: &impl Params<SoftmaxI8>, x: &[i8], y: &mut [i16]) {
+    let p = params.get();
+    debug_assert_eq!((x.len(), y.len()), (p.rows * p.columns, p.rows * p.columns));
+    for (x, y) in chunks(x, p.columns).zip(chunks_mut(y, p.columns)) {
+        let quotient = p.quotient(x);
+        for (x, y) in x.iter().zip(y) {
+            *y = i16::saturate(p.softmax::<16>(*x, &quotient).wrapping_sub(32_768));
+        }
+    }
 }
 
 #[cfg(test)]

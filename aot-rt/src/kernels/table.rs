@@ -50,25 +50,45 @@ macro_rules! kind {
     };
 }
 
+/// How a kernel uses an operand beside `x` and `y`.
+macro_rules! access {
+    () => {
+        Access::Read
+    };
+    (mut) => {
+        Access::Write
+    };
+}
+
+/// The elements of an operand, as the kernel takes them.
+macro_rules! elements {
+    ($operand:ident: $ty:ident) => {
+        $operand.read::<$ty>()?
+    };
+    ($operand:ident: $ty:ident mut) => {
+        $operand.write::<$ty>()?
+    };
+}
+
 /// Channels of a cell that [`Kernel::run`] has room for on the stack.
 const CELL: usize = 1024;
 
 /// Calls a kernel of a kind with its operands, in the modes that the kind knows.
 macro_rules! call {
     (plain $function:ident($params:ident, $mode:ident, $operands:ident)
-        ($x:ty, $y:ty; $($rest:ident: $ty:ty),*)) => {{
+        ($x:ty, $y:ty; $($rest:ident: $(&$mut:ident)? $ty:ident),*)) => {{
         let ([x, y, $($rest),*], Mode::Apart) = ($operands, $mode) else { return Err(OperandError::Count) };
-        $function($params, x.read::<$x>()?, y.write::<$y>()?, $($rest.read::<$ty>()?),*);
+        $function($params, x.read::<$x>()?, y.write::<$y>()?, $(elements!($rest: $ty $($mut)?)),*);
     }};
     (elementwise $function:ident($params:ident, $mode:ident, $operands:ident)
-        ($x:ty, $y:ty; $($rest:ident: $ty:ty),*)) => {{
+        ($x:ty, $y:ty; $($rest:ident: $(&$mut:ident)? $ty:ident),*)) => {{
         match ($operands, $mode) {
             ([x, y, $($rest),*], Mode::Apart) => {
                 let elements = Apart { x: x.read::<$x>()?, y: y.write::<$y>()? };
-                $function($params, elements, $($rest.read::<$ty>()?),*);
+                $function($params, elements, $(elements!($rest: $ty $($mut)?)),*);
             }
             ([y, $($rest),*], Mode::InPlace) => {
-                $function($params, InPlace(y.write::<$y>()?), $($rest.read::<$ty>()?),*);
+                $function($params, InPlace(y.write::<$y>()?), $(elements!($rest: $ty $($mut)?)),*);
             }
             _ => return Err(OperandError::Count),
         }
@@ -80,13 +100,13 @@ macro_rules! call {
         $function($params, Row { x: x.read::<$x>()?, y: y.write::<$y>()?, rings, row });
     }};
     (accumulating $function:ident($params:ident, $mode:ident, $operands:ident)
-        ($x:ty, $y:ty; $($rest:ident: $ty:ty),*)) => {{
+        ($x:ty, $y:ty; $($rest:ident: $(&$mut:ident)? $ty:ident),*)) => {{
         let [x, y, $($rest),*] = $operands else { return Err(OperandError::Count) };
         let (x, y) = (x.read::<$x>()?, y.write::<$y>()?);
         match $mode {
-            Mode::Apart => $function($params, Apart { x, y }, $($rest.read::<$ty>()?),*),
+            Mode::Apart => $function($params, Apart { x, y }, $(elements!($rest: $ty $($mut)?)),*),
             Mode::Row { rings, row } => {
-                $function($params, Row { x, y, rings, row }, $($rest.read::<$ty>()?),*);
+                $function($params, Row { x, y, rings, row }, $(elements!($rest: $ty $($mut)?)),*);
             }
             _ => return Err(OperandError::Count),
         }
@@ -95,13 +115,13 @@ macro_rules! call {
         call!(accumulating $($call)*)
     };
     (window $function:ident($params:ident, $mode:ident, $operands:ident)
-        ($x:ty, $y:ty; $($rest:ident: $ty:ty),*)) => {{
+        ($x:ty, $y:ty; $($rest:ident: $(&$mut:ident)? $ty:ident),*)) => {{
         if let ([memory, $($rest),*], Mode::Overlapping(overlap)) = (&mut *$operands, $mode) {
             let images = Overlapping::<$y, CELL>::new(memory.write::<$y>()?, overlap);
-            $function($params, images, $($rest.read::<$ty>()?),*);
+            $function($params, images, $(elements!($rest: $ty $($mut)?)),*);
             return Ok(());
         }
-        call!(accumulating $function($params, $mode, $operands)($x, $y; $($rest: $ty),*));
+        call!(accumulating $function($params, $mode, $operands)($x, $y; $($rest: $(&$mut)? $ty),*));
     }};
 }
 
@@ -120,10 +140,11 @@ macro_rules! params_type {
 ///
 /// The first word is the [`Kind`]; in parentheses stands the type of the parameters, where
 /// it is not called like the variant. All have an operand `x` and a result `y`; the others
-/// are read.
+/// are read, or, with `&mut`, written: further results, states that are brought up to date,
+/// and memory to work in.
 macro_rules! kernels {
     ($($kind:ident $variant:ident $(($params:ident))? => $function:ident(
-        x: $x:ident, y: $y:ident $(, $rest:ident: $ty:ident)*
+        x: $x:ident, y: $y:ident $(, $rest:ident: $(&$mut:ident)? $ty:ident)*
     );)*) => {
         /// A kernel with its parameters.
         #[derive(Clone, Copy, Debug, PartialEq)]
@@ -161,7 +182,7 @@ macro_rules! kernels {
                         $(OperandInfo {
                             name: stringify!($rest),
                             dtype: dtype!($ty),
-                            access: Access::Read,
+                            access: access!($($mut)?),
                         },)*
                     ],)*
                 }
@@ -185,7 +206,8 @@ macro_rules! kernels {
             pub fn run(&self, mode: Mode, operands: &mut [Operand<'_>]) -> Result<(), OperandError> {
                 match self {
                     $(Self::$variant(params) => {
-                        call!($kind $function(params, mode, operands)($x, $y; $($rest: $ty),*));
+                        call!($kind $function(params, mode, operands)
+                            ($x, $y; $($rest: $(&$mut)? $ty),*));
                     })*
                 }
                 Ok(())
@@ -298,6 +320,18 @@ kernels! {
     elementwise LogF32(UnaryF32) => log_f32(x: f32, y: f32);
     elementwise LogisticF32 => logistic_f32(x: f32, y: f32);
     elementwise LookupI8 => lookup_i8(x: i8, y: i8, table: i8);
+    plain LstmF32 => lstm_f32(
+        x: f32, y: f32, hidden: &mut f32, cell: &mut f32, gates: &mut f32, weights: f32, recurrent: f32,
+        bias: f32, peephole: f32, norm: f32, projection: f32, projection_bias: f32
+    );
+    plain LstmI16(LstmI8) => lstm_i16(
+        x: i16, y: i16, hidden: &mut i16, cell: &mut i16, gates: &mut i16, weights: i8, recurrent: i8,
+        bias: i64, multipliers: i16, shifts: i8
+    );
+    plain LstmI8 => lstm_i8(
+        x: i8, y: i8, hidden: &mut i8, cell: &mut i16, gates: &mut i16, weights: i8, recurrent: i8, bias: i32,
+        multipliers: i32, shifts: i8
+    );
     window MaxPool2dF32 => max_pool2d_f32(x: f32, y: f32);
     window MaxPool2dI8 => max_pool2d_i8(x: i8, y: i8);
     elementwise MaximumF32(BinaryF32) => maximum_f32(x: f32, y: f32, b: f32);
@@ -323,18 +357,24 @@ kernels! {
     plain QuantizeF32I8 => quantize_f32_i8(x: f32, y: i8);
     plain RescaleI16I16(Rescale) => rescale_i16_i16(x: i16, y: i16);
     plain RescaleI16I8(Rescale) => rescale_i16_i8(x: i16, y: i8);
+    plain RescaleI16I32(Rescale) => rescale_i16_i32(x: i16, y: i32);
     plain RescaleI32I16(Rescale) => rescale_i32_i16(x: i32, y: i16);
     plain RescaleI8I16(Rescale) => rescale_i8_i16(x: i8, y: i16);
     plain ResizeBilinearF32 => resize_bilinear_f32(x: f32, y: f32);
     plain ResizeBilinearI16(ResizeBilinearI8) => resize_bilinear_i16(x: i16, y: i16);
     plain ResizeBilinearI8 => resize_bilinear_i8(x: i8, y: i8);
     plain ResizeNearestI8 => resize_nearest_i8(x: i8, y: i8, rows: i32, columns: i32);
+    plain RescaleI8I32(Rescale) => rescale_i8_i32(x: i8, y: i32);
+    plain RnnF32 => rnn_f32(
+        x: f32, y: f32, hidden: &mut f32, sums: &mut f32, weights: f32, recurrent: f32, bias: f32
+    );
     elementwise RoundF32(UnaryF32) => round_f32(x: f32, y: f32);
     elementwise RsqrtF32(UnaryF32) => rsqrt_f32(x: f32, y: f32);
     plain SelectI8 => select_i8(x: i8, y: i8, a: i8, b: i8);
     elementwise SinF32(UnaryF32) => sin_f32(x: f32, y: f32);
     elementwise SoftmaxF32 => softmax_f32(x: f32, y: f32);
     elementwise SoftmaxI8 => softmax_i8(x: i8, y: i8);
+    plain SoftmaxI8I16(SoftmaxI8) => softmax_i8_i16(x: i8, y: i16);
     elementwise SqrtF32(UnaryF32) => sqrt_f32(x: f32, y: f32);
     elementwise SquareF32(UnaryF32) => square_f32(x: f32, y: f32);
     elementwise SquaredDifferenceF32(BinaryF32) => squared_difference_f32(x: f32, y: f32, b: f32);
@@ -345,6 +385,15 @@ kernels! {
     elementwise SubI8(AddI8) => sub_i8(x: i8, y: i8, b: i8);
     reducing SumRowsF32 => sum_rows_f32(x: f32, y: f32);
     reducing SumRowsI8 => sum_rows_i8(x: i8, y: i32);
+    plain SvdfF32 => svdf_f32(
+        x: f32, y: f32, state: &mut f32, features: &mut f32, weights: f32, time: f32, bias: f32
+    );
+    plain SvdfI8 => svdf_i8(
+        x: i8, y: i8, state: &mut i16, features: &mut i16, weights: i8, time: i16, bias: i32
+    );
+    plain SvdfMemoryI8(SvdfI8) => svdf_memory_i8(
+        x: i8, y: i8, state: &mut i8, features: &mut i16, weights: i8, time: i8, bias: i32
+    );
     elementwise TanhF32(UnaryF32) => tanh_f32(x: f32, y: f32);
     plain TransposeConv2dF32 => transpose_conv2d_f32(x: f32, y: f32, weights: f32, bias: f32);
     plain TransposeConv2dI16 => transpose_conv2d_i16(

@@ -16,6 +16,7 @@ from ai_edge_litert import schema_py_generated as schema
 
 from cases import INT8_VERSIONS
 from engines import run_litert_reference, run_tflite_micro
+from families import recurrent
 from tflite_file import Op, Quantization, Tensor, build
 
 X = Quantization.tensor(0.1, -3)
@@ -46,6 +47,7 @@ def all_models():
     yield from impossible_quantization()
     yield from wrong_shapes()
     yield from matrices()
+    yield from (Refused(*model) for model in recurrent.refused_models())
 
 
 def unequal_quantization():
@@ -302,7 +304,7 @@ def attempt(run, refused):
     inputs = [
         np.ones(tensor.shape, tensor.dtype)
         for tensor in refused.inputs
-        if tensor is not None and tensor.data is None
+        if tensor is not None and tensor.is_given
     ]
     try:
         run(refused.model(), [inputs])

@@ -15,6 +15,7 @@ mod names;
 mod node;
 mod open;
 mod operators;
+mod recurrent;
 mod reductions;
 mod schema;
 mod shapes;
@@ -174,12 +175,16 @@ impl<'m> Importer<'m> {
         let in_graph: Vec<_> = match known.in_graph {
             InGraph::First => (0..known.types.first().map_or(0, |row| row.len() - 1)).collect(),
             InGraph::All => (0..found).collect(),
+            InGraph::UpTo(operands) => (0..operands.min(found)).collect(),
             InGraph::Only(operand) => vec![operand],
             InGraph::These(operands) => operands.to_vec(),
         };
+        self.check_states(operator, known)?;
+        let may_be_left_out = matches!(known.in_graph, InGraph::UpTo(_));
         let in_graph = in_graph.into_iter().filter_map(|i| Some((i, *operator.inputs.get(i)?)));
         let operands: Vec<_> = in_graph.collect();
-        if let Some((i, _)) = operands.iter().find(|(i, index)| *index == -1 && *i < least) {
+        let left_out = operands.iter().find(|(i, index)| *index == -1 && *i < least);
+        if let Some((i, _)) = left_out.filter(|_| !may_be_left_out) {
             return Err(format!("operand {i} is left out").into());
         }
         // All are looked at, so that all problems are found.
@@ -212,7 +217,8 @@ impl<'m> Importer<'m> {
         let open = outputs.iter().map(|output| self.open_axes(*output)).collect::<Result<Vec<_>, _>>()?;
         let declarations = names.into_iter().zip(types).zip(open);
         let declarations =
-            declarations.map(|((name, ty), open)| OutputDeclaration { name, ty: Some(ty), open }).collect();
+            declarations.map(|((name, ty), open)| OutputDeclaration { name, ty: Some(ty), open });
+        let declarations = declarations.chain(self.states_after(operator, known)).collect();
         let ids = self.graph.node(NodeDeclaration { name, index, op, inputs, outputs: declarations });
         // Shapes of later tensors may depend on it.
         let is_integer = |ty: &TensorType| matches!(ty.dtype, DType::I32 | DType::I64);
@@ -220,9 +226,11 @@ impl<'m> Importer<'m> {
             let integers = node.outputs.iter().all(|id| is_integer(&graph.tensor(*id).ty));
             if integers { evaluate(graph, node, self.config, &mut self.folding) } else { None }
         });
-        for (output, id) in outputs.into_iter().zip(ids) {
+        let (results, states) = ids.split_at(outputs.len());
+        for (output, id) in outputs.into_iter().zip(results) {
             self.set(output, id.map_or(Value::Refused, Value::Ready));
         }
+        self.keep_states(operator, known, states);
         Ok(())
     }
 
@@ -329,6 +337,9 @@ impl<'m> Importer<'m> {
             Value::Unread => {}
         }
         let ty = self.ty(index)?;
+        if self.model.tensors.get(index).is_some_and(|tensor| tensor.is_variable) {
+            return self.variable_tensor(index, ty);
+        }
         let id = match self.constant(self.model.tensors.get(index)?) {
             Ok(Some(data)) => self.graph.constant(self.name(index), ty, data),
             // The operator that writes it has been refused: its declared type lets the
@@ -471,6 +482,8 @@ fn check_types(known: &Known, operands: &[Option<TensorType>], result: DType) ->
         let fits = |(i, operand): (usize, &Option<TensorType>)| {
             let expected = match known.in_graph {
                 InGraph::First | InGraph::These(_) => row.get(i),
+                InGraph::UpTo(_) if i + 1 >= row.len() => return true,
+                InGraph::UpTo(_) => row.get(i),
                 InGraph::All | InGraph::Only(_) => row.first(),
             };
             operand.as_ref().is_none_or(|ty| Some(&ty.dtype) == expected)
@@ -480,7 +493,12 @@ fn check_types(known: &Known, operands: &[Option<TensorType>], result: DType) ->
     if known.types.iter().any(fits) {
         return Ok(());
     }
-    let found = operands.iter().flatten().map(|ty| ty.dtype.name()).collect::<Vec<_>>().join(", ");
+    let listed = match (known.in_graph, known.types.first()) {
+        (InGraph::UpTo(_), Some(row)) => row.len() - 1,
+        _ => operands.len(),
+    };
+    let found = operands.iter().take(listed).flatten().map(|ty| ty.dtype.name());
+    let found = found.collect::<Vec<_>>().join(", ");
     let row = |row: &&[DType]| {
         let names: Vec<_> = row.iter().map(|dtype| dtype.name()).collect();
         names.split_last().map(|(result, operands)| format!("{} → {result}", operands.join(", ")))

@@ -5,7 +5,9 @@ use aot_rt::DType;
 use super::node::Node;
 use super::schema::OperatorCode;
 use super::variables::Access;
-use super::{arithmetic, images, layers, matrices, movement, names, reductions, shapes, sparsity, variables};
+use super::{
+    arithmetic, images, layers, matrices, movement, names, recurrent, reductions, shapes, sparsity, variables,
+};
 use crate::error::OpError;
 use crate::graph::{Data, Shape};
 use crate::ops::Op;
@@ -22,6 +24,9 @@ pub(super) struct Known {
     pub(super) in_graph: InGraph,
     /// Most results.
     pub(super) results: usize,
+    /// Which operands are variables that the operator brings up to date: in the graph, they
+    /// are further results.
+    pub(super) states: &'static [usize],
     /// Types of operands and result that belong together.
     pub(super) types: &'static [&'static [DType]],
     pub(super) meaning: Meaning,
@@ -54,6 +59,9 @@ pub(super) enum InGraph {
     First,
     /// All: their type is the first one of a row.
     All,
+    /// The first ones, as many as are not refused. A row has the types of as many as it
+    /// lists, the operator of the graph says what the others are.
+    UpTo(usize),
     /// This one.
     Only(usize),
     /// These, in the order that the operator of the graph has them in; the types stand in
@@ -65,12 +73,13 @@ pub(super) enum InGraph {
 pub(super) const MANY: usize = 1024;
 
 /// A table for each family of operators, beside the functions that map them.
-const FAMILIES: [&[Known]; 9] = [
+const FAMILIES: &[&[Known]] = &[
     arithmetic::OPERATORS,
     images::OPERATORS,
     layers::OPERATORS,
     matrices::OPERATORS,
     movement::OPERATORS,
+    recurrent::OPERATORS,
     reductions::OPERATORS,
     shapes::OPERATORS,
     sparsity::OPERATORS,
@@ -85,12 +94,13 @@ pub(super) const fn known(
     map: Map,
 ) -> Known {
     let meaning = Meaning::Op(map);
-    Known { name, version, operands, in_graph: InGraph::First, results: 1, types, meaning }
+    Known { name, version, operands, in_graph: InGraph::First, results: 1, states: &[], types, meaning }
 }
 
 pub(super) const fn variable(name: &'static str, access: Access) -> Known {
     let meaning = Meaning::Variable(access);
-    Known { name, version: 1, operands: [0, 2], in_graph: InGraph::All, results: 1, types: &[], meaning }
+    let (operands, in_graph) = ([0, 2], InGraph::All);
+    Known { name, version: 1, operands, in_graph, results: 1, states: &[], types: &[], meaning }
 }
 
 /// An operator that is computed when the file is read.
@@ -101,7 +111,7 @@ pub(super) const fn constant(
     compute: Compute,
 ) -> Known {
     let meaning = Meaning::Constant(compute);
-    Known { name, version: 1, operands, in_graph: InGraph::First, results: 1, types, meaning }
+    Known { name, version: 1, operands, in_graph: InGraph::First, results: 1, states: &[], types, meaning }
 }
 
 impl Known {
@@ -126,6 +136,12 @@ impl Known {
     /// Only these operands are tensors of the graph.
     pub(super) const fn of_operands(self, operands: &'static [usize]) -> Self {
         Self { in_graph: InGraph::These(operands), ..self }
+    }
+
+    /// The first `operands` are tensors of the graph, of whatever types the operator takes;
+    /// any of them may be left out. Those at `states` are variables.
+    pub(super) const fn recurrent(self, operands: usize, states: &'static [usize]) -> Self {
+        Self { in_graph: InGraph::UpTo(operands), states, ..self }
     }
 
     /// There may be several results.

@@ -105,6 +105,8 @@ pub(super) struct Tensor<'a> {
     pub(super) shape: Vec<i32>,
     /// Position in `buffers`.
     pub(super) buffer: u32,
+    /// It is kept from run to run.
+    pub(super) is_variable: bool,
     table: Table<'a>,
 }
 
@@ -242,6 +244,7 @@ impl<'a> Tensor<'a> {
             ty: table.scalar(tensor::TYPE, 0_i8)?,
             shape: table.scalars(tensor::SHAPE)?,
             buffer: table.scalar(tensor::BUFFER, 0_u32)?,
+            is_variable: table.flag(tensor::IS_VARIABLE)?,
             table,
         })
     }
@@ -253,9 +256,6 @@ impl<'a> Tensor<'a> {
 
     /// What is special about the tensor and not supported.
     pub(super) fn peculiarity(&self) -> Result<Option<&'static str>, Fault> {
-        if self.table.flag(tensor::IS_VARIABLE)? {
-            return Ok(Some("is a variable"));
-        }
         if !self.table.tables(tensor::VARIANT_TENSORS, MAX_TABLES)?.is_empty() {
             return Ok(Some("holds other tensors"));
         }

@@ -15,6 +15,8 @@ enum Origin {
     /// Nobody, so far.
     None,
     Constant,
+    /// It is kept from run to run.
+    Variable,
     Input,
     /// The operator at this position.
     Operator(usize),
@@ -47,6 +49,7 @@ fn origins(model: &Model<'_>) -> Vec<Origin> {
     let origin = |tensor: &super::schema::Tensor<'_>| match model.buffer(tensor.buffer) {
         // A buffer that cannot be read is reported when the tensor is.
         Ok(Some(_)) | Err(_) => Origin::Constant,
+        Ok(None) if tensor.is_variable => Origin::Variable,
         Ok(None) => Origin::None,
     };
     model.tensors.iter().map(origin).collect()
@@ -119,6 +122,7 @@ impl Check<'_> {
                         continue;
                     }
                     Origin::Input => format!("{} is named twice", self.model.describe(tensor)),
+                    Origin::Variable => format!("{} is a variable", self.model.describe(tensor)),
                     Origin::Constant | Origin::Operator(_) => {
                         format!("{} is a constant", self.model.describe(tensor))
                     }
@@ -169,6 +173,7 @@ impl Check<'_> {
                 return;
             }
             Origin::Constant => "is a constant".to_owned(),
+            Origin::Variable => "is a variable".to_owned(),
             Origin::Input => "is an input of the model".to_owned(),
             Origin::Operator(other) => format!("has been written by node #{other}"),
         };

@@ -13,6 +13,7 @@ pub(super) const U: DType = DType::U8;
 
 pub(super) const UNARY: &[&[DType]] = &[&[F, F], &[I, I]];
 pub(super) const UNARY_OR_LEGACY: &[&[DType]] = &[&[F, F], &[I, I], &[U, U]];
+pub(super) const SOFTMAX: &[&[DType]] = &[&[F, F], &[I, I], &[I, W], &[U, U]];
 pub(super) const WITH_SHORTS: &[&[DType]] = &[&[F, F], &[I, I], &[W, W]];
 pub(super) const BINARY: &[&[DType]] = &[&[F, F, F], &[I, I, I]];
 pub(super) const ARITHMETIC: &[&[DType]] = &[&[F, F, F], &[I, I, I], &[DType::I32; 3]];
@@ -30,6 +31,8 @@ pub(super) const TO_INTEGER: &[&[DType]] = &[
     &[W, W],
     &[W, I],
     &[I, W],
+    &[I, DType::I32],
+    &[W, DType::I32],
     &[DType::I32, W],
 ];
 pub(super) const TO_FLOAT: &[&[DType]] = &[&[I, F], &[U, F], &[W, F], &[DType::F16, F]];

@@ -1,17 +1,20 @@
 //! Variables: tensors that a model keeps from run to run.
 //!
-//! A file has handles to them, reads and assigns in the order of its operators, and
+//! Some tensors are variables, which operators bring up to date: they start as zeros.
+//! Otherwise, a file has handles to them, reads and assigns in the order of its operators, and
 //! perhaps a subgraph that assigns what they are at first, which runs once. In the graph,
 //! a variable is a state: what it is at the start of a run, and what it is at the end;
 //! between them, an assignment gives the tensor that later reads are.
 
 use std::collections::HashMap;
 
+use aot_rt::DType;
+
 use super::operators::{Known, variable};
 use super::schema::{Model, Operator};
 use super::{Importer, Value, tensor_type};
-use crate::error::OpError;
-use crate::graph::{Data, TensorId};
+use crate::error::{Location, OpError, Problem};
+use crate::graph::{Data, OutputDeclaration, TensorId, TensorType};
 
 pub(super) const OPERATORS: &[Known] = &[
     variable("ASSIGN_VARIABLE", Access::Assign),
@@ -43,6 +46,8 @@ pub(super) struct Variables {
     initial: HashMap<Name, Data>,
     /// Positions in `states`.
     known: HashMap<Name, usize>,
+    /// Positions in `states` of tensors that are variables.
+    tensors: HashMap<usize, usize>,
     states: Vec<State>,
 }
 
@@ -52,6 +57,9 @@ struct State {
     /// What it is now.
     current: TensorId,
 }
+
+/// Most bytes of a tensor that is a variable: they are in no proportion to the file's.
+const MAX_VARIABLE: usize = 1 << 28;
 
 mod call_once {
     pub(super) const CODE: u8 = 103;
@@ -114,6 +122,74 @@ impl Importer<'_> {
     pub(super) fn keep_variables(&mut self) {
         for State { before, current, .. } in &self.variables.states {
             self.graph.keep(*before, *current);
+        }
+    }
+
+    /// What a tensor that is a variable is at the start of a run; `None` where it is refused.
+    pub(super) fn variable_tensor(&mut self, index: usize, ty: TensorType) -> Option<TensorId> {
+        let name = self.name(index);
+        let buffer = self.model.tensors.get(index).map(|tensor| self.model.buffer(tensor.buffer));
+        let problem = if !matches!(buffer, Some(Ok(None))) {
+            Some("is a variable that has data, which is not supported".to_owned())
+        } else if ty.bytes() > MAX_VARIABLE {
+            Some(format!("is a variable of {} bytes, the limit is {MAX_VARIABLE}", ty.bytes()))
+        } else {
+            None
+        };
+        if let Some(problem) = problem {
+            self.graph.problem(Problem::new(problem).at(Location::Tensor(name)));
+            self.set(index, Value::Refused);
+            return None;
+        }
+        // The integer that stands for zero.
+        let zero = ty.quantization.as_ref().and_then(|quantization| quantization.zero_points().first());
+        let byte =
+            if ty.dtype == DType::I8 { zero.map_or(0, |zero| (*zero as i8).cast_unsigned()) } else { 0 };
+        let data = Data::from_bytes(vec![byte; ty.bytes()]);
+        let initial = self.graph.constant(format!("{name} at first"), ty, data);
+        let before = self.graph.state(name, initial);
+        self.variables.tensors.insert(index, self.variables.states.len());
+        self.variables.states.push(State { before, current: before });
+        self.set(index, Value::Ready(before));
+        Some(before)
+    }
+
+    /// Checks that the operands that `known` brings up to date are variables, each another.
+    pub(super) fn check_states(&self, operator: &Operator<'_>, known: &Known) -> Result<(), OpError> {
+        for &i in known.states {
+            let index = operator.inputs.get(i).copied().unwrap_or(-1);
+            let Ok(position) = usize::try_from(index) else {
+                return Err(format!("operand {i}, which is its state, is left out").into());
+            };
+            let name = self.model.describe(position);
+            if !self.model.tensors.get(position).is_some_and(|tensor| tensor.is_variable) {
+                return Err(format!("operand {i}, {name}, is its state, and no variable").into());
+            }
+            if operator.inputs.iter().filter(|other| **other == index).count() > 1 {
+                return Err(format!("operand {i}, {name}, is its state, and another operand").into());
+            }
+        }
+        Ok(())
+    }
+
+    /// The results that the states of an operator become.
+    pub(super) fn states_after(&mut self, operator: &Operator<'_>, known: &Known) -> Vec<OutputDeclaration> {
+        let states = known.states.iter().filter_map(|i| operator.inputs.get(*i));
+        let states: Vec<_> = states.filter_map(|index| usize::try_from(*index).ok()).collect();
+        let after =
+            |index| OutputDeclaration { name: format!("{} after", self.name(index)), ty: self.ty(index) };
+        states.into_iter().map(after).collect()
+    }
+
+    /// Says what the states of an operator have become.
+    pub(super) fn keep_states(&mut self, operator: &Operator<'_>, known: &Known, after: &[Option<TensorId>]) {
+        for (i, id) in known.states.iter().zip(after) {
+            let index = operator.inputs.get(*i).and_then(|index| usize::try_from(*index).ok());
+            let Some((index, id)) = index.zip(*id) else { continue };
+            if let Some(state) = self.variables.tensors.get(&index) {
+                self.variables.states[*state].current = id;
+                self.set(index, Value::Ready(id));
+            }
         }
     }
 

@@ -60,7 +60,11 @@ fn transposed_convolutions_are_refused() {
             },
             "the shape of the result is [1, 4, 6, 2], declared is [1, 4, 7, 2]",
         ),
-        (false, |f| f.tensors[3].set(7, vec![1, -1, -1, 2]), "the shape of the result is an operand, and axes [1, 2] of [1, 4, 7, 2] are open"),
+        (
+            false,
+            |f| f.tensors[3].set(7, vec![1, -1, -1, 2]),
+            "the shape of the result is an operand, and axes [1, 2] of [1, 4, 7, 2] are open",
+        ),
         (false, |f| f.tensors[3].set(SHAPE, vec![1, 1, 1, 2]), "larger than the padded image"),
         (false, |f| f.tensors[3].set(SHAPE, vec![1, 6, 7, 2]), "a result of 6×7 comes from 3×3 cells"),
         (false, |f| f.tensors[3].set(SHAPE, vec![2, 4, 7, 2]), "computed is f32 [1, 4, 7, 2]"),

@@ -8,6 +8,7 @@ mod matrices;
 mod models;
 mod movement;
 mod operators;
+mod recurrent;
 mod sparsity;
 mod structure;
 mod tensors;

@@ -112,7 +112,7 @@ fn tensors_are_refused() {
             "bytes are expected, the file ends",
         ),
         // Peculiarities.
-        (|f| f.tensors[0].set(5, 1_u8), "tensor `x`: is a variable, which is not supported"),
+        (|f| f.tensors[0].set(5, 1_u8), "input 0 of the model: `x` (tensor #0) is a variable"),
         (|f| f.tensors[1].set(9, vec![Table::default()]), "tensor `weights`: holds other tensors"),
         (|f| f.tensors[1].set(10, 1_u32), "tensor `weights`: has its data in another file"),
         // Types.
