@@ -18,6 +18,7 @@ pub(super) const OPERATORS: &[Known] = &[Known {
     operands: [1, 1],
     in_graph: InGraph::First,
     results: 1,
+    states: &[],
     types: &[&[F, F], &[I, I], &[DType::F16, DType::F16]],
     meaning: Meaning::Dense,
 }];

@@ -176,8 +176,11 @@ impl Importer<'_> {
     pub(super) fn states_after(&mut self, operator: &Operator<'_>, known: &Known) -> Vec<OutputDeclaration> {
         let states = known.states.iter().filter_map(|i| operator.inputs.get(*i));
         let states: Vec<_> = states.filter_map(|index| usize::try_from(*index).ok()).collect();
-        let after =
-            |index| OutputDeclaration { name: format!("{} after", self.name(index)), ty: self.ty(index) };
+        let after = |index| OutputDeclaration {
+            name: format!("{} after", self.name(index)),
+            ty: self.ty(index),
+            open: Vec::new(),
+        };
         states.into_iter().map(after).collect()
     }
 
