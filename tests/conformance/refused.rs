@@ -7,8 +7,13 @@ use aot_build::{Config, compile, import};
 use serde::Deserialize;
 
 /// For each file, parts of the message that say what is wrong.
-const SAYS: [(&str, &[&str]); 18] = [
+const SAYS: [(&str, &[&str]); 24] = [
+    ("add_f32_fused_tanh", &["fused activation TANH is not supported"]),
     ("add_i8_shapes", &["[2, 3]", "[2, 4]", "cannot be broadcast"]),
+    (
+        "average_pool_2d_i16_unequal_quantization",
+        &["scale 0.1 and zero point 0", "scale 0.2 and zero point 0", "equal"],
+    ),
     (
         "average_pool_2d_i8_unequal_quantization",
         &["scale 0.1 and zero point -3", "scale 0.2 and zero point 4", "equal"],
@@ -22,19 +27,23 @@ const SAYS: [(&str, &[&str]); 18] = [
     ("depthwise_conv_2d_hybrid", &["f32", "i8", "dynamic-range quantization is not supported"]),
     ("fully_connected_i8_bias_scale", &["scale 0.5", "expected 0.002"]),
     ("fully_connected_i8_depth_mismatch", &["no rows of 12"]),
+    ("greater_i16_unequal_scales", &["scale 0.1 and zero point 0", "scale 0.2 and zero point 0", "equal"]),
     ("logistic_i8_output_quantization", &["scale 0.2 and zero point 4", "0.00390625 and -128"]),
     (
         "max_pool_2d_i8_unequal_quantization",
         &["scale 0.1 and zero point -3", "scale 0.2 and zero point 4", "equal"],
     ),
     ("mean_f32_axis_out_of_range", &["axis 4", "-3..3"]),
+    ("mul_i16_zero_point", &["`x0` is i16 with a zero point other than 0"]),
     ("pad_i8_unequal_quantization", &["scale 0.1 and zero point -3", "scale 0.2 and zero point 4", "equal"]),
     ("reshape_f32_element_count", &["another number of elements"]),
     (
         "reshape_i8_unequal_quantization",
         &["scale 0.1 and zero point -3", "scale 0.2 and zero point 4", "equal"],
     ),
+    ("softmax_i16_output_quantization", &["scale 0.2 and zero point 0", "0.000030517578 and 0"]),
     ("softmax_i8_output_quantization", &["scale 0.2 and zero point 4", "0.00390625 and -128"]),
+    ("space_to_batch_nd_f32_stale_output_shape", &["[1, 1, 1, 1]", "[2, 1, 6, 1]"]),
 ];
 
 #[derive(Deserialize)]

@@ -25,12 +25,15 @@ from families import (
     faults,
     fully_connected,
     functions,
+    integers,
     layout,
     legacy,
+    legacy_functions,
     logic,
     movement,
     pooling,
     refused,
+    shorts,
     storage,
     wide,
 )
@@ -50,6 +53,9 @@ FAMILIES = (
     legacy,
     storage,
     wide,
+    shorts,
+    integers,
+    legacy_functions,
 )
 
 

@@ -127,7 +127,7 @@ impl Choices {
             10 => Quantize { dtype: self.of(&dtypes) }.into(),
             11 => Relu { activation }.into(),
             12 => Reshape { shape: Shape::new(vec![x.elements()]).unwrap() }.into(),
-            13 => Softmax { beta: self.scale() }.into(),
+            13 => Softmax { beta: self.scale(), wide: false }.into(),
             _ => self.movement(x),
         }
     }

@@ -42,11 +42,13 @@ mod space_to_depth;
 mod split;
 mod strided;
 mod tables;
+mod tables_i16;
 #[cfg(test)]
 mod tests;
 mod tile;
 mod transpose;
 mod unary;
+mod unary_i16;
 mod unpack;
 mod weighted;
 mod window;

@@ -5,8 +5,10 @@
 //! ([`Rounding::Double`], TensorFlow Lite Micro's default); some builds round once
 //! ([`Rounding::Single`]).
 
+mod inverse_sqrt;
 mod transcendental;
 
+pub use inverse_sqrt::inverse_sqrt;
 pub use transcendental::{exp_negative, logistic, one_over_one_plus, tanh_of_double};
 
 /// How often [`Multiplier::apply`] rounds.

@@ -1,8 +1,10 @@
-//! `softmax`: exponentials of each row's elements, divided by their sum.
+//! `softmax` of floats and of int8: exponentials of each row's elements, divided by their
+//! sum.
 
 use super::elements::Elements;
 use super::kernel_params;
-use super::loops::chunks_mut;
+use super::loops::{chunks, chunks_mut};
+use super::output::Quantized;
 use crate::Params;
 use crate::fixed_point::{
     Multiplier, doubling_high_mul, exp_negative, one_over_one_plus, rounding_shift_right,
@@ -19,7 +21,7 @@ kernel_params! {
         pub beta: f32,
     }
 
-    /// Parameters of [`softmax_i8`], see [`SoftmaxI8::new`].
+    /// Parameters of [`softmax_i8`] and [`softmax_i8_i16`], see [`SoftmaxI8::new`].
     pub struct SoftmaxI8 {
         /// Rows of `x` and `y`.
         pub rows: usize,
@@ -33,6 +35,16 @@ kernel_params! {
         /// Smallest difference from the largest element whose exponential counts.
         pub min_difference: i32,
     }
+}
+
+/// What all elements of a row have in common.
+#[derive(Clone, Copy)]
+struct RowI8 {
+    max: i32,
+    /// One over the sum, a `Q0`.
+    reciprocal: i32,
+    /// Zeros before the sum's highest bit.
+    headroom: u32,
 }
 
 impl SoftmaxI8 {
@@ -60,9 +72,9 @@ impl SoftmaxI8 {
         Some(exp_negative::<5>(scaled))
     }
 
-    /// Replaces the elements of a row by their softmax.
+    /// What all elements of `row` have in common.
     #[inline(always)]
-    fn softmax(&self, row: &mut [i8]) {
+    fn row(&self, row: &[i8]) -> RowI8 {
         let max = i32::from(row.iter().fold(i8::MIN, |max, &x| max.max(x)));
         // The largest element counts 2^19: the sum is positive and a Q12.
         let sum = row.iter().fold(0_i32, |sum, &x| match self.exp(i32::from(x) - max) {
@@ -71,19 +83,20 @@ impl SoftmaxI8 {
         });
         let headroom = sum.leading_zeros();
         let fraction = (sum as u32).wrapping_shl(headroom).wrapping_sub(1 << 31) as i32;
-        let reciprocal = one_over_one_plus(fraction);
-        let shift = 35_u32.wrapping_sub(headroom);
-        for element in row {
-            *element = match self.exp(i32::from(*element) - max) {
-                Some(exp) => {
-                    let quotient = doubling_high_mul(reciprocal, exp);
-                    // Of 512 equal elements and more, each is less than half a step.
-                    let steps = if shift > 31 { 0 } else { rounding_shift_right(quotient, shift) };
-                    steps.wrapping_sub(128).clamp(-128, 127) as i8
-                }
-                None => -128,
-            };
-        }
+        RowI8 { max, reciprocal: one_over_one_plus(fraction), headroom }
+    }
+
+    /// The softmax of `x` in steps of `2^-BITS` from the least number of `BITS` bits.
+    #[inline(always)]
+    fn softmax<T: Quantized, const BITS: u32>(&self, row: RowI8, x: i8) -> T {
+        let steps = self.exp(i32::from(x) - row.max).map_or(0, |exp| {
+            let quotient = doubling_high_mul(row.reciprocal, exp);
+            // Of 512 equal elements and more, each is less than half a step.
+            let shift = (12 + 31 - BITS).wrapping_sub(row.headroom);
+            if shift > 31 { 0 } else { rounding_shift_right(quotient, shift) }
+        });
+        let least = -1 << (BITS - 1);
+        T::narrow(steps.wrapping_add(least).clamp(least, !least))
     }
 }
 
@@ -116,9 +129,26 @@ pub fn softmax_i8(params: &impl Params<SoftmaxI8>, elements: impl Elements<i8>) 
     elements.in_place(|elements| {
         debug_assert_eq!(elements.len(), p.rows * p.columns);
         for row in chunks_mut(elements, p.columns) {
-            p.softmax(row);
+            let common = p.row(row);
+            for element in row {
+                *element = p.softmax::<i8, 8>(common, *element);
+            }
         }
     });
+}
+
+/// Softmax of rows, from int8 to int16: as [`softmax_i8`], with more bits of the result.
+///
+/// `x` and `y`: `[rows, columns]`; the scale of `y` is 1/65536, its zero point -32768.
+pub fn softmax_i8_i16(params: &impl Params<SoftmaxI8>, x: &[i8], y: &mut [i16]) {
+    let p = params.get();
+    debug_assert_eq!((x.len(), y.len()), (p.rows * p.columns, p.rows * p.columns));
+    for (x, y) in chunks(x, p.columns).zip(chunks_mut(y, p.columns)) {
+        let common = p.row(x);
+        for (&x, y) in x.iter().zip(y) {
+            *y = p.softmax::<i16, 16>(common, x);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -165,6 +195,10 @@ mod tests {
         softmax_i8(&params, Apart { x: &[5, 5, -128, 127, 0, 10], y: &mut y });
         // exp(-1) / (1 + exp(-1)) * 256 = 68.85
         assert_eq!(y, [0, 0, -128, 127, -59, 59]);
+        let mut wide = [0; 6];
+        softmax_i8_i16(&params, &[5, 5, -128, 127, 0, 10], &mut wide);
+        // exp(-1) / (1 + exp(-1)) * 65536 = 17625.5
+        assert_eq!(wide, [0, 0, -32_768, 32_767, -15_143, 15_143]);
         let params = SoftmaxI8::new(1, 1, 1.0, 0.1).unwrap();
         softmax_i8(&params, Apart { x: &[-128], y: &mut y[..1] });
         assert_eq!(y[0], 127);

@@ -167,11 +167,6 @@ impl Options<'_> {
         Ok(self.scalar(slot, 0_u8)? != 0)
     }
 
-    /// A flag that is set where the file does not say.
-    pub(super) fn flag_unless_cleared(&self, slot: usize) -> Result<bool, OpError> {
-        Ok(self.scalar(slot, 1_u8)? != 0)
-    }
-
     pub(super) fn f32(&self, slot: usize) -> Result<f32, OpError> {
         Ok(self.scalar(slot, 0.0)?)
     }

@@ -70,7 +70,7 @@ fn operators_are_mapped() {
         ("RESHAPE", reshape(&[3, -1], &[3, 4]), shape(&[3, 4])),
         ("RESHAPE by options", from_options, shape(&[6])),
         ("RESHAPE to a scalar", one(22, F32, [&[1], &[]], Some((&[0], &[])), None), shape(&[])),
-        ("SOFTMAX", softmax(), Softmax { beta: 1.0 }.into()),
+        ("SOFTMAX", softmax(), Softmax::default().into()),
         ("SQUEEZE", squeeze(vec![-1], &[1, 2]), shape(&[1, 2])),
         ("SQUEEZE of all", squeeze(vec![], &[2]), shape(&[2])),
     ];
