@@ -25,7 +25,8 @@ fn main() {
     let shared = env::var_os("AOT_SHARED").map_or_else(|| workspace.join("../shared"), PathBuf::from);
     let digits = workspace.join("examples/digits/model");
     let own = [("digits_float", digits.join("digits.json")), ("digits_int8", digits.join("digits.tflite"))];
-    let shared = models::SHARED.map(|name| (name, shared.join("models").join(name).join("model.tflite")));
+    let shared =
+        models::SHARED.iter().map(|name| (*name, shared.join("models").join(name).join("model.tflite")));
 
     let (mut modules, mut calls) = (String::new(), String::new());
     for (name, model) in own.into_iter().chain(shared).filter(|(_, model)| model.is_file()) {

@@ -26,8 +26,10 @@ from families import (
     faults,
     fully_connected,
     functions,
+    integers,
     layout,
     legacy,
+    legacy_functions,
     logic,
     matrices,
     movement,
@@ -36,6 +38,7 @@ from families import (
     refused,
     shapes,
     resizing,
+    shorts,
     storage,
     transposed,
     wide,
@@ -62,6 +65,9 @@ FAMILIES = (
     matrices,
     compact,
     recurrent,
+    shorts,
+    integers,
+    legacy_functions,
 )
 
 

@@ -76,6 +76,13 @@ impl Activation {
         RangeI16 { min: limit(min), max: limit(max) }
     }
 
+    /// Zero point and range of an int16 result.
+    #[must_use]
+    pub fn output_i16(self, quantization: Quantization, single_rounding: bool) -> OutputI8 {
+        let RangeI16 { min, max } = self.range_i16(quantization);
+        OutputI8 { zero_point: quantization.zero_point, min, max, single_rounding }
+    }
+
     /// Zero point and range of an int8 result.
     #[must_use]
     pub fn output_i8(self, quantization: Quantization, single_rounding: bool) -> OutputI8 {

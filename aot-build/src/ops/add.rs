@@ -6,7 +6,7 @@
 //! and brought to the result's scale (tflite numerics, section 3); int16 with 15 more bits.
 
 use aot_rt::DType;
-use aot_rt::kernels::{AddI8, BinaryExact, BinaryF32, Kernel, OutputI8, RangeI16, SumI8};
+use aot_rt::kernels::{AddI8, BinaryExact, BinaryF32, Kernel, SumI8};
 use serde::{Deserialize, Serialize};
 
 use super::{Activation, Operands, Operator, broadcast, no_kernel, one, quantized};
@@ -26,50 +26,53 @@ pub struct Add {
 /// What the kernels do with two quantized numbers of one scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Combination {
-    /// They add or subtract int8 numbers.
+    /// They add or subtract them.
     Sum,
-    /// They add int16 numbers.
-    WideSum,
-    /// They square the difference of int8 numbers.
+    /// They square their difference.
     Square,
 }
 
-/// How the int8 kernels add, subtract, ….
+impl Combination {
+    /// Bits that the kernels add to operands of this type, and the largest magnitude of what
+    /// they make of them.
+    const fn bits(self, wide: bool) -> (u32, u64) {
+        match (self, wide) {
+            (Self::Sum, false) => (20, 255 << 20),
+            (Self::Sum, true) => (15, 65_535 << 15),
+            (Self::Square, false) => (7, (255 << 7) * (255 << 7)),
+            // Zero points are 0, and each operand is halved.
+            (Self::Square, true) => (0, 1 << 30),
+        }
+    }
+}
+
+/// How the int8 and int16 kernels add, subtract, ….
 ///
 /// # Errors
 ///
-/// When scales are missing, or too far apart.
-pub(super) fn sum_i8(
+/// When scales are missing, or too far apart; when int16 that are squared have a zero point.
+pub(super) fn sum(
     node: &NodeLowering<'_, '_>,
     activation: Activation,
     combination: Combination,
 ) -> Result<SumI8, OpError> {
-    let output = activation.output_i8(quantized::tensor_wide(node.output(0))?, node.single_rounding());
-    sum(node, combination, output)
-}
-
-/// How the int16 kernel adds.
-fn sum_i16(node: &NodeLowering<'_, '_>, activation: Activation) -> Result<SumI8, OpError> {
-    let quantization = quantized::tensor_wide(node.output(0))?;
-    let RangeI16 { min, max } = activation.range_i16(quantization);
-    let (zero_point, single_rounding) = (quantization.zero_point, node.single_rounding());
-    sum(node, Combination::WideSum, OutputI8 { zero_point, min, max, single_rounding })
-}
-
-fn sum(node: &NodeLowering<'_, '_>, combination: Combination, output: OutputI8) -> Result<SumI8, OpError> {
-    let (a, b) = (quantized::tensor_wide(node.input(0)?)?, quantized::tensor_wide(node.input(1)?)?);
+    let (a, b, wide) = (node.input(0)?, node.input(1)?, node.output(0).ty.dtype == DType::I16);
+    if wide && combination == Combination::Square {
+        quantized::symmetric(a)?;
+        quantized::symmetric(b)?;
+    }
+    let (a, b) = (quantized::tensor_wide(a)?, quantized::tensor_wide(b)?);
     let y = quantized::tensor_wide(node.output(0))?;
     // Each operand is at most half of what fits, so that the sum fits.
     let unit = 2.0 * f64::from(a.scale.max(b.scale));
     let a_factor = quantized::multiplier(f64::from(a.scale) / unit)?;
     let b_factor = quantized::multiplier(f64::from(b.scale) / unit)?;
-    // The kernels add 20, 15 or 7 bits to both operands.
-    let (unit, more, largest) = match combination {
-        Combination::Sum => (unit, 1 << 20, 255 << 20),
-        Combination::WideSum => (unit, 1 << 15, 65_535 << 15),
-        Combination::Square => (unit * unit, 1 << 14, (255 << 7) * (255 << 7)),
+    let (bits, largest) = combination.bits(wide);
+    let (unit, more) = match combination {
+        Combination::Sum => (unit, 1_u64 << bits),
+        Combination::Square => (unit * unit, 1 << (2 * bits)),
     };
-    let factor = quantized::multiplier(unit / (f64::from(more) * f64::from(y.scale)))?;
+    let factor = quantized::multiplier(unit / (more as f64 * f64::from(y.scale)))?;
     quantized::check_sum(1, largest, factor.shift)?;
     Ok(SumI8 {
         a_zero_point: a.zero_point,
@@ -80,7 +83,7 @@ fn sum(node: &NodeLowering<'_, '_>, combination: Combination, output: OutputI8) 
         b_shift: b_factor.shift,
         output_multiplier: factor.multiplier,
         output_shift: factor.shift,
-        output,
+        output: quantized::output(node, activation)?,
     })
 }
 
@@ -106,11 +109,14 @@ impl Operator for Add {
             (DType::I32, DType::I32, DType::I32) if self.activation == Activation::None => {
                 Kernel::AddI32(BinaryExact { broadcast })
             }
+            (DType::I64, DType::I64, DType::I64) if self.activation == Activation::None => {
+                Kernel::AddI64(BinaryExact { broadcast })
+            }
             (DType::I8, DType::I8, DType::I8) => {
-                Kernel::AddI8(AddI8 { broadcast, sum: sum_i8(node, self.activation, Combination::Sum)? })
+                Kernel::AddI8(AddI8 { broadcast, sum: sum(node, self.activation, Combination::Sum)? })
             }
             (DType::I16, DType::I16, DType::I16) => {
-                Kernel::AddI16(AddI8 { broadcast, sum: sum_i16(node, self.activation)? })
+                Kernel::AddI16(AddI8 { broadcast, sum: sum(node, self.activation, Combination::Sum)? })
             }
             (a, b, y) => return Err(no_kernel(&[a, b, y])),
         };

@@ -3,11 +3,11 @@
 //! Operand: `x` `[batch, height, width, channels]`.
 //! Result: `[batch, out height, out width, channels]`.
 //! Sources: TFLite AVERAGE_POOL_2D; ONNX AveragePool.
-//! int8: sum without removing the zero point, divided by the number of cells inside the
+//! int8, int16: sum without removing the zero point, divided by the number of cells inside the
 //! image, rounded half away from zero (tflite numerics, section 3). uint8: half up.
 
 use aot_rt::DType;
-use aot_rt::kernels::{AveragePool2dF32, AveragePool2dI8, Kernel, Window2d};
+use aot_rt::kernels::{AveragePool2dF32, AveragePool2dI8, Kernel, OutputI8, RangeI8, Window2d};
 use serde::{Deserialize, Serialize};
 
 use super::window::{describe, window};
@@ -63,6 +63,16 @@ impl Operator for AveragePool2d {
         let (x, y) = (node.input(0)?, node.output(0));
         let window = self.window(&x.ty.shape)?;
         let [_, height, width, channels] = x.ty.shape.array()?;
+        let cells = height.min(self.window[0]) as u64 * width.min(self.window[1]) as u64;
+        let integers = AveragePool2dI8 {
+            window,
+            channels,
+            count_padding: false,
+            padding_after: [0; 2],
+            zero_point: 0,
+            rounding_offset: 0,
+            range: RangeI8 { min: -128, max: 127 },
+        };
         let kernel = match (x.ty.dtype, y.ty.dtype) {
             (DType::F32, DType::F32) => Kernel::AveragePool2dF32(AveragePool2dF32 {
                 window,
@@ -75,17 +85,17 @@ impl Operator for AveragePool2d {
                 let quantization = quantized::shared(x, y)?;
                 // uint8 rounds ties up; no element is less than -128.
                 let rounding_offset = if quantized::legacy(x) { 128 } else { 0 };
-                let cells = height.min(self.window[0]) as u64 * width.min(self.window[1]) as u64;
                 quantized::check_sum(cells, 256, 0)?;
-                Kernel::AveragePool2dI8(AveragePool2dI8 {
-                    window,
-                    channels,
-                    count_padding: false,
-                    padding_after: [0; 2],
-                    zero_point: quantization.zero_point,
-                    rounding_offset,
-                    range: self.activation.range_i8(quantization),
-                })
+                let range = self.activation.range_i8(quantization);
+                let zero_point = quantization.zero_point;
+                Kernel::AveragePool2dI8(AveragePool2dI8 { zero_point, rounding_offset, range, ..integers })
+            }
+            (DType::I16, DType::I16) => {
+                let OutputI8 { zero_point, min, max, .. } =
+                    self.activation.output_i16(quantized::shared(x, y)?, node.single_rounding());
+                quantized::check_sum(cells, 1 << 15, 0)?;
+                let range = RangeI8 { min, max };
+                Kernel::AveragePool2dI16(AveragePool2dI8 { zero_point, range, ..integers })
             }
             (x, y) => return Err(no_kernel(&[x, y])),
         };

@@ -6,7 +6,7 @@
 //! Or. Sums are `add`, which is fused into
 //! convolutions.
 //! One file for all: they have one shape rule, and one way in which operands meet.
-//! int8: differences as sums are computed (tflite numerics, section 3); products and
+//! int8, int16: differences as sums are computed (tflite numerics, section 3); products and
 //! quotients of the differences from the zero points, scaled once; the lesser and the
 //! greater only of equal scales.
 
@@ -14,7 +14,7 @@ use aot_rt::DType;
 use aot_rt::kernels::{AddI8, BinaryExact, BinaryF32, Broadcast, Kernel, ProductI8};
 use serde::{Deserialize, Serialize};
 
-use super::add::{Combination, sum_i8};
+use super::add::{Combination, sum};
 use super::{Activation, Operands, Operator, broadcast, no_kernel, one, quantized};
 use crate::error::OpError;
 use crate::graph::TensorType;
@@ -105,7 +105,25 @@ impl BinaryFunction {
             Self::Maximum => Kernel::MaximumI32(params),
             Self::FloorDiv => Kernel::FloorDivI32(params),
             Self::FloorMod => Kernel::FloorModI32(params),
-            Self::SquaredDifference | Self::Pow | Self::LogicalAnd | Self::LogicalOr => return None,
+            Self::SquaredDifference => Kernel::SquaredDifferenceI32(params),
+            Self::Pow | Self::LogicalAnd | Self::LogicalOr => return None,
+        })
+    }
+
+    /// The kernel for 64-bit integers, if there is one.
+    const fn kernel_i64(self, params: BinaryExact) -> Option<Kernel> {
+        Some(match self {
+            Self::Sub => Kernel::SubI64(params),
+            Self::Mul => Kernel::MulI64(params),
+            Self::Minimum => Kernel::MinimumI64(params),
+            Self::Maximum => Kernel::MaximumI64(params),
+            Self::FloorMod => Kernel::FloorModI64(params),
+            Self::SquaredDifference
+            | Self::Div
+            | Self::Pow
+            | Self::FloorDiv
+            | Self::LogicalAnd
+            | Self::LogicalOr => return None,
         })
     }
 
@@ -129,57 +147,75 @@ impl BinaryFunction {
 }
 
 impl Binary {
-    fn kernel_i8(&self, node: &NodeLowering<'_, '_>, broadcast: Broadcast) -> Result<Kernel, OpError> {
-        let activation = self.activation;
-        Ok(match self.function {
-            BinaryFunction::Sub => {
-                Kernel::SubI8(AddI8 { broadcast, sum: sum_i8(node, activation, Combination::Sum)? })
+    /// The kernel for int8 or int16.
+    fn quantized(&self, node: &NodeLowering<'_, '_>, broadcast: Broadcast) -> Result<Kernel, OpError> {
+        let dtype = node.output(0).ty.dtype;
+        let wide = dtype == DType::I16;
+        let combined = |combination| {
+            Ok::<_, OpError>(AddI8 { broadcast, sum: sum(node, self.activation, combination)? })
+        };
+        Ok(match (self.function, wide) {
+            (BinaryFunction::Sub, false) => Kernel::SubI8(combined(Combination::Sum)?),
+            (BinaryFunction::Sub, true) => Kernel::SubI16(combined(Combination::Sum)?),
+            (BinaryFunction::SquaredDifference, false) => {
+                Kernel::SquaredDifferenceI8(combined(Combination::Square)?)
             }
-            BinaryFunction::SquaredDifference => Kernel::SquaredDifferenceI8(AddI8 {
-                broadcast,
-                sum: sum_i8(node, activation, Combination::Square)?,
-            }),
-            BinaryFunction::Mul => Kernel::MulI8(self.product_i8(node, broadcast)?),
-            BinaryFunction::Div => Kernel::DivI8(self.product_i8(node, broadcast)?),
-            BinaryFunction::Minimum | BinaryFunction::Maximum => {
-                for operand in [0, 1] {
-                    quantized::shared(node.input(operand)?, node.output(0))?;
-                }
-                match self.function {
-                    BinaryFunction::Minimum => Kernel::MinimumI8(BinaryExact { broadcast }),
-                    _ => Kernel::MaximumI8(BinaryExact { broadcast }),
-                }
+            (BinaryFunction::SquaredDifference, true) => {
+                Kernel::SquaredDifferenceI16(combined(Combination::Square)?)
             }
-            BinaryFunction::Pow
-            | BinaryFunction::FloorDiv
-            | BinaryFunction::FloorMod
-            | BinaryFunction::LogicalAnd
-            | BinaryFunction::LogicalOr => return Err(no_kernel(&[DType::I8; 3])),
+            (BinaryFunction::Mul, false) => Kernel::MulI8(self.product(node, broadcast)?),
+            (BinaryFunction::Mul, true) => Kernel::MulI16(self.product(node, broadcast)?),
+            (BinaryFunction::Div, false) => Kernel::DivI8(self.product(node, broadcast)?),
+            (BinaryFunction::Minimum, false) => Kernel::MinimumI8(self.compared(node, broadcast)?),
+            (BinaryFunction::Minimum, true) => Kernel::MinimumI16(self.compared(node, broadcast)?),
+            (BinaryFunction::Maximum, false) => Kernel::MaximumI8(self.compared(node, broadcast)?),
+            (BinaryFunction::Maximum, true) => Kernel::MaximumI16(self.compared(node, broadcast)?),
+            (
+                BinaryFunction::Div
+                | BinaryFunction::Pow
+                | BinaryFunction::FloorDiv
+                | BinaryFunction::FloorMod
+                | BinaryFunction::LogicalAnd
+                | BinaryFunction::LogicalOr,
+                _,
+            ) => return Err(no_kernel(&[dtype; 3])),
         })
     }
 
-    /// How the int8 product or quotient is scaled.
-    fn product_i8(&self, node: &NodeLowering<'_, '_>, broadcast: Broadcast) -> Result<ProductI8, OpError> {
-        let (a, b) = (quantized::tensor_wide(node.input(0)?)?, quantized::tensor_wide(node.input(1)?)?);
-        let y = quantized::tensor_wide(node.output(0))?;
+    /// How integers of one scale are compared.
+    fn compared(&self, node: &NodeLowering<'_, '_>, broadcast: Broadcast) -> Result<BinaryExact, OpError> {
+        if self.activation != Activation::None {
+            let name = self.label();
+            return Err(format!("{name} of integers with a fused activation is not supported").into());
+        }
+        for operand in [0, 1] {
+            quantized::shared(node.input(operand)?, node.output(0))?;
+        }
+        Ok(BinaryExact { broadcast })
+    }
+
+    /// How the product or quotient of int8 or int16 is scaled.
+    fn product(&self, node: &NodeLowering<'_, '_>, broadcast: Broadcast) -> Result<ProductI8, OpError> {
+        let tensors = [node.input(0)?, node.input(1)?, node.output(0)];
+        let wide = tensors[2].ty.dtype == DType::I16;
+        let quantization = if wide { quantized::symmetric } else { quantized::tensor_wide };
+        let [a, b, y] = [quantization(tensors[0])?, quantization(tensors[1])?, quantization(tensors[2])?];
         let [a_scale, b_scale, y_scale] = [a.scale, b.scale, y.scale].map(f64::from);
-        let factor = if self.function == BinaryFunction::Div {
+        let (real, largest) = match self.function {
             // The reference multiplies the scales in single precision.
-            let factor = quantized::multiplier(a_scale / f64::from(b.scale * y.scale))?;
-            quantized::check_sum(1, 255, factor.shift)?;
-            factor
-        } else {
-            let factor = quantized::multiplier(a_scale * b_scale / y_scale)?;
-            quantized::check_sum(1, 255 * 255, factor.shift)?;
-            factor
+            BinaryFunction::Div => (a_scale / f64::from(b.scale * y.scale), 255),
+            _ if wide => (a_scale * b_scale / y_scale, 1 << 30),
+            _ => (a_scale * b_scale / y_scale, 255 * 255),
         };
+        let factor = quantized::multiplier(real)?;
+        quantized::check_sum(1, largest, factor.shift)?;
         Ok(ProductI8 {
             broadcast,
             a_zero_point: a.zero_point,
             b_zero_point: b.zero_point,
             multiplier: factor.multiplier,
             shift: factor.shift,
-            output: self.activation.output_i8(y, node.single_rounding()),
+            output: quantized::output(node, self.activation)?,
         })
     }
 }
@@ -197,7 +233,9 @@ impl Operator for Binary {
     }
 
     fn activation_mut(&mut self) -> Option<&mut Activation> {
-        Some(&mut self.activation)
+        // Integers that are compared stay as they are.
+        let compared = matches!(self.function, BinaryFunction::Minimum | BinaryFunction::Maximum);
+        (!compared).then_some(&mut self.activation)
     }
 
     fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
@@ -207,7 +245,12 @@ impl Operator for Binary {
             (DType::F32, DType::F32, DType::F32) => {
                 self.function.kernel_f32(BinaryF32 { broadcast, range: self.activation.range_f32() })
             }
-            (DType::I8, DType::I8, DType::I8) => Some(self.kernel_i8(node, broadcast)?),
+            (DType::I8, DType::I8, DType::I8) | (DType::I16, DType::I16, DType::I16) => {
+                Some(self.quantized(node, broadcast)?)
+            }
+            (DType::I64, DType::I64, DType::I64) if self.activation == Activation::None => {
+                self.function.kernel_i64(BinaryExact { broadcast })
+            }
             (DType::I32, DType::I32, DType::I32) if self.activation == Activation::None => {
                 self.function.kernel_i32(BinaryExact { broadcast })
             }

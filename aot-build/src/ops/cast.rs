@@ -44,11 +44,14 @@ fn kernel(from: DType, to: DType, len: usize) -> Option<Kernel> {
         (DType::I16, DType::F32) => Kernel::CastI16F32(cast),
         (DType::I16, DType::I8) => Kernel::CastI16I8(cast),
         (DType::I16, DType::I32) => Kernel::CastI16I32(cast),
+        (DType::I16, DType::I64) => Kernel::CastI16I64(cast),
         (DType::I32, DType::F32) => Kernel::CastI32F32(cast),
         (DType::I32, DType::I8) => Kernel::CastI32I8(cast),
         (DType::I32, DType::I16) => Kernel::CastI32I16(cast),
         (DType::I32, DType::I64) => Kernel::CastI32I64(cast),
         (DType::I64, DType::F32) => Kernel::CastI64F32(cast),
+        (DType::I64, DType::I8) => Kernel::CastI64I8(cast),
+        (DType::I64, DType::I16) => Kernel::CastI64I16(cast),
         (DType::I64, DType::I32) => Kernel::CastI64I32(cast),
         (from, to) if from == to => Kernel::CopyI8(CopyI8 { len: len * from.size() }),
         _ => return None,
@@ -67,9 +70,10 @@ fn truth(from: DType, len: usize, node: &mut NodeLowering<'_, '_>) -> Option<(Ke
     let params = Compare { broadcast, orders: Relation::NotEqual.orders() };
     let kernel = match from {
         DType::F32 => Kernel::CompareF32(params),
+        DType::I16 => Kernel::CompareI16(params),
         DType::I32 => Kernel::CompareI32(params),
         DType::I64 => Kernel::CompareI64(params),
-        DType::I16 | DType::F16 | DType::I8 | DType::U8 | DType::Bool => return None,
+        DType::F16 | DType::I8 | DType::U8 | DType::Bool => return None,
     };
     Some((kernel, node.constant(from, &vec![0; from.size()])))
 }

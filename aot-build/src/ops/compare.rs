@@ -4,7 +4,8 @@
 //! Operands: `a`, `b`. Result: truth values of the broadcast shape.
 //! Sources: TFLite EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL; ONNX Equal,
 //! Less, LessOrEqual, Greater, GreaterOrEqual.
-//! int8: real numbers in steps of 1/256, as tflite-micro compares them.
+//! int8: real numbers in steps of 1/256, as tflite-micro compares them; int16: only of equal
+//! scales.
 
 use aot_rt::fixed_point::Multiplier;
 use aot_rt::kernels::{Broadcast, Compare as CompareExact, CompareI8, Kernel, Orders};
@@ -118,6 +119,10 @@ impl Operator for Compare {
             (DType::F32, DType::F32) => Kernel::CompareF32(exact),
             (DType::I32, DType::I32) => Kernel::CompareI32(exact),
             (DType::I64, DType::I64) => Kernel::CompareI64(exact),
+            (DType::I16, DType::I16) => {
+                quantized::unchanged(a, b)?;
+                Kernel::CompareI16(exact)
+            }
             (DType::I8, DType::I8) | (DType::Bool, DType::Bool) => self.kernel_i8(node, broadcast)?,
             (a, b) => return Err(no_kernel(&[a, b])),
         };

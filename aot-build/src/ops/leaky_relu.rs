@@ -24,10 +24,7 @@ pub struct LeakyRelu {
 
 impl LeakyRelu {
     fn kernel_i16(&self, node: &NodeLowering<'_, '_>, len: usize) -> Result<Kernel, OpError> {
-        let (x, y) = (quantized::tensor_wide(node.input(0)?)?, quantized::tensor_wide(node.output(0))?);
-        if [x.zero_point, y.zero_point] != [0; 2] {
-            return Err(format!("int16 zero points are {} and {}, not 0", x.zero_point, y.zero_point).into());
-        }
+        let (x, y) = (quantized::symmetric(node.input(0)?)?, quantized::symmetric(node.output(0))?);
         let [positive, negative] = tables::leaky_relu_factors(x, y, self.alpha, 32_768)?;
         let sign = if self.alpha < 0.0 { -1 } else { 1 };
         Ok(Kernel::LeakyReluI16(LeakyReluI16 {

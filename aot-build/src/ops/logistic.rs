@@ -2,13 +2,14 @@
 //!
 //! Operand: `x`. Result: the same shape.
 //! Sources: TFLite LOGISTIC; ONNX Sigmoid.
-//! int8: a table of 256 results; the result has scale 1/256 and zero point -128.
+//! int8: a table of 256 results; the result has scale 1/256 and zero point -128. int16:
+//! interpolated; the result has scale 1/32768 and zero point 0.
 
 use aot_rt::DType;
 use aot_rt::kernels::{Kernel, LogisticF32, logistic_table};
 use serde::{Deserialize, Serialize};
 
-use super::{Operands, Operator, no_kernel, quantized, same};
+use super::{Operands, Operator, no_kernel, quantized, same, tables_i16};
 use crate::error::OpError;
 use crate::graph::TensorType;
 use crate::program::NodeLowering;
@@ -42,6 +43,12 @@ impl Operator for Logistic {
                 let table = logistic_table(input, quantized::rounding(node));
                 let table = table.ok_or_else(|| format!("scale {} is outside 2^-27..8", input.scale))?;
                 quantized::lookup(node, table)
+            }
+            (DType::I16, DType::I16) => {
+                let params = tables_i16::logistic_factor(node, tables_i16::LOGISTIC)?;
+                let operands = vec![node.read(0)?, node.write(0), tables_i16::logistic(node)];
+                node.step(Kernel::LogisticI16(params), operands, 0, format!("{len} elements, table"));
+                Ok(())
             }
             (x, y) => Err(no_kernel(&[x, y])),
         }

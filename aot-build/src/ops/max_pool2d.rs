@@ -3,10 +3,10 @@
 //! Operand: `x` `[batch, height, width, channels]`.
 //! Result: `[batch, out height, out width, channels]`.
 //! Sources: TFLite MAX_POOL_2D; ONNX MaxPool.
-//! int8: the integers are compared; scale and zero point stay.
+//! int8, int16: the integers are compared; scale and zero point stay.
 
 use aot_rt::DType;
-use aot_rt::kernels::{Kernel, MaxPool2dF32, MaxPool2dI8, Window2d};
+use aot_rt::kernels::{Kernel, MaxPool2dF32, MaxPool2dI8, RangeI8, RangeI16, Window2d};
 use serde::{Deserialize, Serialize};
 
 use super::window::{describe, window};
@@ -69,6 +69,10 @@ impl Operator for MaxPool2d {
             (DType::I8, DType::I8) => {
                 let range = self.activation.range_i8(quantized::shared(x, y)?);
                 Kernel::MaxPool2dI8(MaxPool2dI8 { window, channels, range })
+            }
+            (DType::I16, DType::I16) => {
+                let RangeI16 { min, max } = self.activation.range_i16(quantized::shared(x, y)?);
+                Kernel::MaxPool2dI16(MaxPool2dI8 { window, channels, range: RangeI8 { min, max } })
             }
             (x, y) => return Err(no_kernel(&[x, y])),
         };

@@ -50,12 +50,14 @@ mod split;
 mod strided;
 mod svdf;
 mod tables;
+mod tables_i16;
 #[cfg(test)]
 mod tests;
 mod tile;
 mod transpose;
 mod transpose_conv2d;
 mod unary;
+mod unary_i16;
 mod unpack;
 mod weighted;
 mod window;

@@ -3,7 +3,7 @@
 //!
 //! Operands: `x`, `alpha`. Result: the shape of `x`.
 //! Sources: TFLite PRELU; ONNX PRelu.
-//! int8: a factor for either sign (tflite numerics, section 3).
+//! int8, int16: a factor for either sign (tflite numerics, section 3).
 
 use aot_rt::DType;
 use aot_rt::kernels::{BinaryF32, Broadcast, Kernel, PreluI8};
@@ -21,15 +21,19 @@ use crate::program::NodeLowering;
 pub struct Prelu {}
 
 impl Prelu {
-    fn kernel_i8(node: &NodeLowering<'_, '_>, broadcast: Broadcast) -> Result<Kernel, OpError> {
-        let (x, alpha) = (quantized::tensor_wide(node.input(0)?)?, quantized::tensor_wide(node.input(1)?)?);
-        let y = quantized::tensor_wide(node.output(0))?;
+    /// How int8 or int16 are scaled.
+    fn quantized(node: &NodeLowering<'_, '_>, broadcast: Broadcast) -> Result<PreluI8, OpError> {
+        let tensors = [node.input(0)?, node.input(1)?, node.output(0)];
+        let wide = tensors[2].ty.dtype == DType::I16;
+        let quantization = if wide { quantized::symmetric } else { quantized::tensor_wide };
+        let [x, alpha, y] = [quantization(tensors[0])?, quantization(tensors[1])?, quantization(tensors[2])?];
+        let largest = if wide { 1 << 15 } else { 255 };
         let [x_scale, alpha_scale, y_scale] = [x.scale, alpha.scale, y.scale].map(f64::from);
         let positive = quantized::multiplier(x_scale / y_scale)?;
         let negative = quantized::multiplier(x_scale * alpha_scale / y_scale)?;
-        quantized::check_sum(1, 255, positive.shift)?;
-        quantized::check_sum(1, 255 * 255, negative.shift)?;
-        Ok(Kernel::PreluI8(PreluI8 {
+        quantized::check_sum(1, largest, positive.shift)?;
+        quantized::check_sum(1, largest * largest, negative.shift)?;
+        Ok(PreluI8 {
             broadcast,
             zero_point: x.zero_point,
             alpha_zero_point: alpha.zero_point,
@@ -37,8 +41,8 @@ impl Prelu {
             shift: positive.shift,
             alpha_multiplier: negative.multiplier,
             alpha_shift: negative.shift,
-            output: Activation::None.output_i8(y, node.single_rounding()),
-        }))
+            output: quantized::output(node, Activation::None)?,
+        })
     }
 }
 
@@ -61,7 +65,8 @@ impl Operator for Prelu {
             (DType::F32, DType::F32, DType::F32) => {
                 Kernel::PreluF32(BinaryF32 { broadcast, range: Activation::None.range_f32() })
             }
-            (DType::I8, DType::I8, DType::I8) => Self::kernel_i8(node, broadcast)?,
+            (DType::I8, DType::I8, DType::I8) => Kernel::PreluI8(Self::quantized(node, broadcast)?),
+            (DType::I16, DType::I16, DType::I16) => Kernel::PreluI16(Self::quantized(node, broadcast)?),
             (x, alpha, y) => return Err(no_kernel(&[x, alpha, y])),
         };
         let operands = vec![node.read(0)?, node.write(0), node.read(1)?];

@@ -4,7 +4,7 @@
 //! Sources: TFLite QUANTIZE; ONNX QuantizeLinear.
 //! int8: nearest, ties away from zero; integers are rescaled (tflite numerics, section 3).
 
-use aot_rt::kernels::{FlipSignBitI8, Kernel, OutputI8, QuantizeF32I8, QuantizeF32I16, Rescale};
+use aot_rt::kernels::{FlipSignBitI8, Kernel, QuantizeF32I8, QuantizeF32I16, Rescale};
 use aot_rt::{DType, Quantization};
 use serde::{Deserialize, Serialize};
 
@@ -51,8 +51,8 @@ impl Operator for Quantize {
                 node.step(kernel, operands, 0, format!("{len} elements"));
                 Ok(())
             }
-            (DType::I16 | DType::I32, DType::I16)
-            | (DType::I16, DType::I8 | DType::I32)
+            (DType::I16 | DType::I32, DType::I8 | DType::I16)
+            | (DType::I16, DType::I32)
             | (DType::I8, DType::I16 | DType::I32) => rescale(node, len),
             (DType::U8, DType::I8) | (DType::I8, DType::U8) => flip_sign_bits(node, len),
             (DType::I8, DType::I8) => quantized::rescale(node, Activation::None.range_f32()),
@@ -78,6 +78,27 @@ fn flip_sign_bits(node: &mut NodeLowering<'_, '_>, len: usize) -> Result<(), OpE
 /// Between integers of which one type is wider than int8.
 fn rescale(node: &mut NodeLowering<'_, '_>, len: usize) -> Result<(), OpError> {
     let (x, y) = (node.input(0)?, node.output(0));
+    let params = scaling(node, Activation::None)?;
+    let kernel = match (x.ty.dtype, y.ty.dtype) {
+        (DType::I8, _) => Kernel::RescaleI8I16(params),
+        (DType::I16, DType::I8) => Kernel::RescaleI16I8(params),
+        (DType::I16, _) => Kernel::RescaleI16I16(params),
+        (_, DType::I8) => Kernel::RescaleI32I8(params),
+        _ => Kernel::RescaleI32I16(params),
+    };
+    let description = format!("{len} elements, {} to {}", x.ty.dtype.name(), y.ty.dtype.name());
+    let operands = vec![node.read(0)?, node.write(0)];
+    node.step(kernel, operands, 0, description);
+    Ok(())
+}
+
+/// How the integers of `x` are brought to the scale of an int8 or int16 result.
+///
+/// # Errors
+///
+/// When scales are missing, or too far apart.
+pub(super) fn scaling(node: &NodeLowering<'_, '_>, activation: Activation) -> Result<Rescale, OpError> {
+    let (x, y) = (node.input(0)?, node.output(0));
     let (from, to) = (quantized::tensor_wide(x)?, quantized::tensor_wide(y)?);
     let factor = quantized::multiplier(f64::from(from.scale) / f64::from(to.scale))?;
     let most = match x.ty.dtype {
@@ -86,28 +107,11 @@ fn rescale(node: &mut NodeLowering<'_, '_>, len: usize) -> Result<(), OpError> {
         _ => i32::MAX as u64,
     };
     quantized::check_sum(1, most, factor.shift)?;
-    let (min, max) = match y.ty.dtype {
-        DType::I8 => (-128, 127),
-        DType::I16 => (-32_768, 32_767),
-        _ => (i32::MIN, i32::MAX),
-    };
-    let params = Rescale {
-        len,
+    Ok(Rescale {
+        len: x.ty.shape.elements(),
         input_zero_point: from.zero_point,
         multiplier: factor.multiplier,
         shift: factor.shift,
-        output: OutputI8 { zero_point: to.zero_point, min, max, single_rounding: node.single_rounding() },
-    };
-    let kernel = match (x.ty.dtype, y.ty.dtype) {
-        (DType::I8, DType::I32) => Kernel::RescaleI8I32(params),
-        (DType::I8, _) => Kernel::RescaleI8I16(params),
-        (DType::I16, DType::I32) => Kernel::RescaleI16I32(params),
-        (DType::I16, DType::I8) => Kernel::RescaleI16I8(params),
-        (DType::I16, _) => Kernel::RescaleI16I16(params),
-        _ => Kernel::RescaleI32I16(params),
-    };
-    let description = format!("{len} elements, {} to {}", x.ty.dtype.name(), y.ty.dtype.name());
-    let operands = vec![node.read(0)?, node.write(0)];
-    node.step(kernel, operands, 0, description);
-    Ok(())
+        output: quantized::output(node, activation)?,
+    })
 }

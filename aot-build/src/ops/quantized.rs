@@ -1,9 +1,10 @@
 //! What the quantized lowerings share: scales, multipliers, bounds.
 
 use aot_rt::fixed_point::{Multiplier, Rounding};
-use aot_rt::kernels::{Kernel, LookupI8, RangeF32, rescale_table};
+use aot_rt::kernels::{Kernel, LookupI8, OutputI8, RangeF32, rescale_table};
 use aot_rt::{DType, Quantization};
 
+use super::Activation;
 use crate::error::OpError;
 use crate::graph::Tensor;
 use crate::program::{NodeLowering, Operand};
@@ -94,6 +95,33 @@ pub(super) fn unchanged(x: &Tensor, y: &Tensor) -> Result<(), OpError> {
         return Ok(());
     }
     shared(x, y).map(|_| ())
+}
+
+/// Zero point and range of the int8 or int16 result.
+///
+/// # Errors
+///
+/// When it has no scale, or one for each channel.
+pub(super) fn output(node: &NodeLowering<'_, '_>, activation: Activation) -> Result<OutputI8, OpError> {
+    let y = node.output(0);
+    let quantization = tensor_wide(y)?;
+    Ok(match y.ty.dtype {
+        DType::I16 => activation.output_i16(quantization, node.single_rounding()),
+        _ => activation.output_i8(quantization, node.single_rounding()),
+    })
+}
+
+/// Scale of an int16 tensor, which must have zero point 0.
+///
+/// # Errors
+///
+/// When it has none, or another zero point.
+pub(super) fn symmetric(tensor: &Tensor) -> Result<Quantization, OpError> {
+    let quantization = tensor_wide(tensor)?;
+    if quantization.zero_point == 0 {
+        return Ok(quantization);
+    }
+    Err(format!("`{}` is {} with a zero point other than 0", tensor.name, tensor.ty.dtype.name()).into())
 }
 
 /// Refuses a result whose scale and zero point are not the ones that the arithmetic gives.

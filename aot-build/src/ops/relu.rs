@@ -2,13 +2,13 @@
 //!
 //! Operand: `x`. Result: the same shape.
 //! Sources: TFLite RELU, RELU6, RELU_N1_TO_1; ONNX Relu, Clip.
-//! int8: a table of 256 results, rescaled where the scales differ.
+//! int8: a table of 256 results, rescaled where the scales differ; int16: rescaled.
 
 use aot_rt::DType;
 use aot_rt::kernels::{ClampF32, Kernel};
 use serde::{Deserialize, Serialize};
 
-use super::{Activation, Operands, Operator, no_kernel, quantized, same};
+use super::{Activation, Operands, Operator, no_kernel, quantize, quantized, same};
 use crate::error::OpError;
 use crate::graph::TensorType;
 use crate::program::NodeLowering;
@@ -51,6 +51,12 @@ impl Operator for Relu {
                 Ok(())
             }
             (DType::I8, DType::I8) => quantized::rescale(node, range),
+            (DType::I16, DType::I16) => {
+                let kernel = Kernel::RescaleI16I16(quantize::scaling(node, self.activation)?);
+                let operands = vec![node.read(0)?, node.write(0)];
+                node.step(kernel, operands, 0, format!("{len} elements{}", self.activation));
+                Ok(())
+            }
             (x, y) => Err(no_kernel(&[x, y])),
         }
     }

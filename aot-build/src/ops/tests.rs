@@ -325,6 +325,7 @@ fn refusals_of_functions_of_two_elements() {
     let binary = |function| Binary { function, activation: Activation::None };
     let (fine, coarse) = (|| i8_type([2], 0.1, -3), || i8_type([2], 0.2, 4));
     let integers = || TensorType::new(DType::I32, Shape::new([2]).unwrap());
+    let short = |scale, zero_point| TensorType { dtype: DType::I16, ..i8_type([2], scale, zero_point) };
     for (op, operands, y, expect) in [
         (
             binary(BinaryFunction::Maximum),
@@ -338,6 +339,36 @@ fn refusals_of_functions_of_two_elements() {
         (binary(BinaryFunction::Sub), [fine(), f32_type([2])], fine(), "no kernel for the types i8, f32, i8"),
         (binary(BinaryFunction::Pow), [fine(), coarse()], fine(), "no kernel for the types i8, i8, i8"),
         (binary(BinaryFunction::Pow), [integers(), integers()], integers(), "no kernel for the types i32"),
+        (
+            binary(BinaryFunction::Div),
+            [short(0.1, 0), short(0.1, 0)],
+            short(0.1, 0),
+            "no kernel for the types i16",
+        ),
+        (
+            binary(BinaryFunction::Mul),
+            [short(0.1, 1), short(0.1, 0)],
+            short(0.1, 0),
+            "`x` is i16 with a zero",
+        ),
+        (
+            binary(BinaryFunction::Mul),
+            [short(0.1, 0), short(0.1, 0)],
+            short(1e-9, 0),
+            "a sum can reach 1073741824",
+        ),
+        (
+            binary(BinaryFunction::SquaredDifference),
+            [short(0.1, 0), short(0.1, 1)],
+            short(0.1, 0),
+            "`c1` is i16 with a zero point",
+        ),
+        (
+            Binary { function: BinaryFunction::Minimum, activation: Activation::Relu },
+            [fine(), fine()],
+            fine(),
+            "minimum of integers with a fused activation is not supported",
+        ),
         (
             Binary { function: BinaryFunction::Mul, activation: Activation::Relu },
             [integers(), integers()],
@@ -362,12 +393,17 @@ fn refusals_of_functions_of_one_element() {
     let unary = |function| Op::from(Unary { function });
     let fine = || i8_type([2], 0.1, -3);
     let short = |zero_point| TensorType { dtype: DType::I16, ..i8_type([2], 0.1, zero_point) };
+    let wide = |scale| TensorType { dtype: DType::I16, ..i8_type([2], scale, 0) };
     for (op, operands, y, expect) in [
         (unary(UnaryFunction::Tanh), vec![fine()], fine(), "`y` has scale 0.1 and zero point -3, the result"),
         (unary(UnaryFunction::Abs), vec![fine()], i8_type([2], 1e-9, 0), "a sum can reach 255"),
         (unary(UnaryFunction::HardSwish), vec![fine()], i8_type([2], 1e-4, 0), "are too far apart"),
-        (unary(UnaryFunction::Exp), vec![short(0)], short(0), "no kernel for the types i16, i16"),
-        (LeakyRelu { alpha: 0.5 }.into(), vec![short(0)], short(1), "int16 zero points are 0 and 1, not 0"),
+        (unary(UnaryFunction::Sin), vec![short(0)], short(0), "no kernel for the types i16, i16"),
+        (unary(UnaryFunction::Exp), vec![short(0)], short(1), "`y` is i16 with a zero point other than 0"),
+        (unary(UnaryFunction::Tanh), vec![short(0)], short(0), "the result has 0.000030517578 and 0"),
+        (unary(UnaryFunction::Rsqrt), vec![wide(1e6)], wide(1e6), "are too large"),
+        (Logistic {}.into(), vec![wide(6.0)], wide(1.0 / 32_768.0), "scale 6 of `x` is too large"),
+        (LeakyRelu { alpha: 0.5 }.into(), vec![short(0)], short(1), "`y` is i16 with a zero point"),
         (LeakyRelu { alpha: 1e9 }.into(), vec![fine()], fine(), "a sum can reach 255"),
         (Prelu {}.into(), vec![fine(), fine()], i8_type([2], 1e-9, 0), "a sum can reach"),
     ] {

@@ -3,7 +3,8 @@
 //! Operand: `x`. Result: the same shape.
 //! Sources: TFLite ABS, CEIL, COS, ELU, EXP, FLOOR, GELU, HARD_SWISH, LOG, LOGICAL_NOT, NEG, ROUND,
 //! RSQRT, SIN, SQRT, SQUARE, TANH; ONNX operators of these names.
-//! One file for all: they have one shape rule, and int8 is always a table of 256 results.
+//! One file for all: they have one shape rule, and int8 is always a table of 256 results;
+//! int16 is in `unary_i16.rs`.
 //! int8: tflite numerics, sections 3 to 5; functions without an arithmetic of their own in
 //! TFLite are computed in single precision. A result that is no number is the zero point.
 
@@ -12,7 +13,7 @@ use aot_rt::{DType, Quantization};
 use serde::{Deserialize, Serialize};
 
 use super::tables::{self, ToInteger};
-use super::{Operands, Operator, no_kernel, quantized, same};
+use super::{Operands, Operator, no_kernel, quantized, same, unary_i16};
 use crate::error::OpError;
 use crate::graph::TensorType;
 use crate::program::NodeLowering;
@@ -65,7 +66,7 @@ pub enum UnaryFunction {
     Sqrt,
     /// `x²`.
     Square,
-    /// The hyperbolic tangent. int8: the result has scale 1/128 and zero point 0.
+    /// The hyperbolic tangent. The result has zero point 0, int8 scale 1/128, int16 1/32768.
     Tanh,
 }
 
@@ -118,6 +119,16 @@ impl UnaryFunction {
         })
     }
 
+    /// The kernel for int32 or int64 that stand for themselves, if there is one.
+    const fn kernel_integer(self, dtype: DType, params: UnaryF32) -> Option<Kernel> {
+        match (self, dtype) {
+            (Self::Abs, DType::I32) => Some(Kernel::AbsI32(params)),
+            (Self::Neg, DType::I32) => Some(Kernel::NegI32(params)),
+            (Self::Neg, DType::I64) => Some(Kernel::NegI64(params)),
+            _ => None,
+        }
+    }
+
     /// The int8 results.
     fn table(self, node: &NodeLowering<'_, '_>) -> Result<[i8; 256], OpError> {
         let (x, y) = (quantized::tensor_wide(node.input(0)?)?, quantized::tensor_wide(node.output(0))?);
@@ -144,10 +155,7 @@ impl UnaryFunction {
                 gelu_f32(&UnaryF32 { len: 1 }, InPlace(&mut y));
                 y[0].into()
             }),
-            Self::GeluTanh => of_reals(|x| {
-                let root = (2.0 / std::f64::consts::PI).sqrt();
-                0.5 * x * (1.0 + (root * (x + 0.044_715 * x.powi(3))).tanh())
-            }),
+            Self::GeluTanh => of_reals(unary_i16::gelu_tanh),
             Self::Log => of_reals(f64::ln),
             Self::LogicalNot => Err(no_kernel(&[DType::I8; 2])),
             Self::Round => of_reals(f64::round_ties_even),
@@ -190,6 +198,15 @@ impl Operator for Unary {
                 let table = node.constant(DType::I8, &table);
                 let operands = vec![node.read(0)?.as_bytes(), node.write(0).as_bytes(), table];
                 node.step(Kernel::LookupI8(LookupI8 { len }), operands, 0, format!("{len} elements, table"));
+                Ok(())
+            }
+            (DType::I16, DType::I16) => unary_i16::lower(node, self.function),
+            (DType::I32, DType::I32) | (DType::I64, DType::I64) => {
+                let dtype = x.ty.dtype;
+                let kernel = self.function.kernel_integer(dtype, UnaryF32 { len });
+                let kernel = kernel.ok_or_else(|| no_kernel(&[dtype; 2]))?;
+                let operands = vec![node.read(0)?, node.write(0)];
+                node.step(kernel, operands, 0, format!("{len} elements"));
                 Ok(())
             }
             (x, y) => Err(no_kernel(&[x, y])),

@@ -237,11 +237,8 @@ fn requantization_i16(
     axis: usize,
     factors: &[f64],
 ) -> Result<[Operand; 3], OpError> {
-    for tensor in [node.input(0)?, node.output(0)] {
-        if quantized::tensor_wide(tensor)?.zero_point != 0 {
-            return Err(format!("`{}` is i16 with a zero point other than 0", tensor.name).into());
-        }
-    }
+    quantized::symmetric(node.input(0)?)?;
+    quantized::symmetric(node.output(0))?;
     let channels = node.input(1)?.ty.shape[axis];
     let bias = bias(node, DType::I64, channels)?;
     check_bias_scale(node, axis)?;

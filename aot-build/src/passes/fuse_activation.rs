@@ -52,11 +52,11 @@ fn fusible(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Config;
     use crate::compile::compile_as_is;
     use crate::eval::Evaluator;
     use crate::graph::sketch::{Sketch, f32_type, i8_type};
-    use crate::ops::{Add, Relu};
+    use crate::ops::{Add, Binary, BinaryFunction, Relu};
+    use crate::{Config, compile};
 
     fn relu6() -> Relu {
         Relu { activation: Activation::Relu6 }
@@ -98,6 +98,19 @@ mod tests {
             let mut graph = sketch.finish(&[y]);
             assert!(!fuse_activation(&mut graph));
         }
+    }
+
+    #[test]
+    fn integers_that_are_compared_stay_as_they_are() {
+        let quantized = || i8_type([3], 0.05, -3);
+        let mut sketch = Sketch::new();
+        let x = sketch.input("x", quantized());
+        let lesser = Binary { function: BinaryFunction::Minimum, activation: Activation::None };
+        let lesser = sketch.typed("lesser", lesser, &[x, x], quantized());
+        let y = sketch.typed("y", Relu::default(), &[lesser], quantized());
+        let compiled = compile(sketch.finish(&[y]), &Config::default()).unwrap();
+        let results = Evaluator::new(&compiled).run(&[&[0x80, 0xfd, 5]]).unwrap();
+        assert_eq!(results, [[0xfd, 0xfd, 5]]);
     }
 
     #[test]

@@ -6,9 +6,11 @@
 //! ([`Rounding::Single`]).
 
 mod interpolated;
+mod inverse_sqrt;
 mod transcendental;
 
 pub use interpolated::{logistic_i16, tanh_i16};
+pub use inverse_sqrt::inverse_sqrt;
 pub use transcendental::{exp_negative, logistic, one_over_one_plus, tanh_of_double};
 
 /// How often [`Multiplier::apply`] rounds.

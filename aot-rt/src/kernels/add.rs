@@ -1,16 +1,18 @@
-//! `add`, `sub`, `squared_difference`: sums and differences of int8 elements, with
-//! broadcasting.
+//! `add`, `sub`, `squared_difference`: sums and differences of int8 and int16 elements,
+//! with broadcasting.
 //!
 //! Numbers of different scales are brought to one with more bits, added or subtracted,
 //! and brought to the result's.
 
 use super::elements::{Broadcast, Elements};
-use super::{OutputI8, RangeI16, kernel_params};
+use super::output::Quantized;
+use super::{OutputI8, kernel_params};
 use crate::Params;
 use crate::fixed_point::{Multiplier, Scaler};
 
 kernel_params! {
-    /// Parameters of [`add_i8`], [`sub_i8`] and [`squared_difference_i8`].
+    /// Parameters of [`add_i8`], [`sub_i8`] and [`squared_difference_i8`], and of the same
+    /// functions of int16.
     pub struct AddI8 {
         /// How the operands meet.
         pub broadcast: Broadcast,
@@ -21,7 +23,7 @@ kernel_params! {
     /// How two quantized numbers, `a` and `b`, are added, subtracted, ….
     ///
     /// Before they are scaled, the differences from the zero points are shifted left: by
-    /// 20, in int16 by 15, and by 7 where the result is squared.
+    /// 20, in int16 by 15, and where the result is squared by 7, in int16 not at all.
     pub struct SumI8 {
         /// Zero point of `a`.
         pub a_zero_point: i32,
@@ -62,38 +64,25 @@ impl SumI8 {
     /// The function that adds int8.
     #[inline(always)]
     pub(super) fn adder(self) -> impl Fn(i8, i8) -> i8 {
-        self.function::<20>(i32::wrapping_add)
-    }
-
-    /// The function that adds int16.
-    #[inline(always)]
-    fn adder_i16(self) -> impl Fn(i16, i16) -> i16 {
-        let sum = self.steps::<15>(i32::wrapping_add);
-        let OutputI8 { zero_point, min, max, .. } = self.output;
-        let range = RangeI16 { min, max };
-        move |a, b| range.limit(sum(a.into(), b.into()).wrapping_add(zero_point).into())
-    }
-
-    /// The function of int8 that combines the numbers on the common scale.
-    #[inline(always)]
-    fn function<const BITS: u32>(self, combine: impl Fn(i32, i32) -> i32) -> impl Fn(i8, i8) -> i8 {
-        let steps = self.steps::<BITS>(combine);
-        move |a, b| self.output.limit(steps(a.into(), b.into()))
+        self.function::<20, i8>(i32::wrapping_add)
     }
 
     /// The function that combines the numbers on the common scale, with `BITS` more bits
-    /// while it does, in steps of the result.
+    /// while it does.
     #[inline(always)]
-    fn steps<const BITS: u32>(self, combine: impl Fn(i32, i32) -> i32) -> impl Fn(i32, i32) -> i32 {
+    fn function<const BITS: u32, T: Quantized>(
+        self,
+        combine: impl Fn(i32, i32) -> i32,
+    ) -> impl Fn(T, T) -> T {
         let rounding = self.output.rounding();
         let scaler = |multiplier, shift| Scaler::new(Multiplier { multiplier, shift }, rounding);
         let a_scaler = scaler(self.a_multiplier, self.a_shift);
         let b_scaler = scaler(self.b_multiplier, self.b_shift);
         let y_scaler = scaler(self.output_multiplier, self.output_shift);
         move |a, b| {
-            let a = a_scaler.apply(a.wrapping_sub(self.a_zero_point) << BITS);
-            let b = b_scaler.apply(b.wrapping_sub(self.b_zero_point) << BITS);
-            y_scaler.apply(combine(a, b))
+            let a = a_scaler.apply(a.into().wrapping_sub(self.a_zero_point) << BITS);
+            let b = b_scaler.apply(b.into().wrapping_sub(self.b_zero_point) << BITS);
+            self.output.limit(y_scaler.apply(combine(a, b)))
         }
     }
 }
@@ -110,7 +99,7 @@ pub fn add_i8(params: &impl Params<AddI8>, elements: impl Elements<i8>, b: &[i8]
 /// Sum of two tensors, int16: as [`add_i8`], with 15 bits more than the operands have.
 pub fn add_i16(params: &impl Params<AddI8>, elements: impl Elements<i16>, b: &[i16]) {
     let p = params.get();
-    elements.zip(&p.broadcast, b, p.sum.adder_i16());
+    elements.zip(&p.broadcast, b, p.sum.function::<15, i16>(i32::wrapping_add));
 }
 
 /// Difference of two tensors, int8.
@@ -118,7 +107,13 @@ pub fn add_i16(params: &impl Params<AddI8>, elements: impl Elements<i16>, b: &[i
 /// Operands as those of [`add_i8`].
 pub fn sub_i8(params: &impl Params<AddI8>, elements: impl Elements<i8>, b: &[i8]) {
     let p = params.get();
-    elements.zip(&p.broadcast, b, p.sum.function::<20>(i32::wrapping_sub));
+    elements.zip(&p.broadcast, b, p.sum.function::<20, i8>(i32::wrapping_sub));
+}
+
+/// Difference of two tensors, int16: as [`sub_i8`], with 15 bits more than the operands have.
+pub fn sub_i16(params: &impl Params<AddI8>, elements: impl Elements<i16>, b: &[i16]) {
+    let p = params.get();
+    elements.zip(&p.broadcast, b, p.sum.function::<15, i16>(i32::wrapping_sub));
 }
 
 /// Square of the difference of two tensors, int8.
@@ -126,11 +121,20 @@ pub fn sub_i8(params: &impl Params<AddI8>, elements: impl Elements<i8>, b: &[i8]
 /// Operands as those of [`add_i8`].
 pub fn squared_difference_i8(params: &impl Params<AddI8>, elements: impl Elements<i8>, b: &[i8]) {
     let p = params.get();
-    let square = |a: i32, b: i32| {
-        let difference = a.wrapping_sub(b);
-        difference.wrapping_mul(difference)
-    };
-    elements.zip(&p.broadcast, b, p.sum.function::<7>(square));
+    elements.zip(&p.broadcast, b, p.sum.function::<7, i8>(square_of_difference));
+}
+
+/// Square of the difference of two tensors, int16: as [`squared_difference_i8`], with as many
+/// bits as the operands have.
+pub fn squared_difference_i16(params: &impl Params<AddI8>, elements: impl Elements<i16>, b: &[i16]) {
+    let p = params.get();
+    elements.zip(&p.broadcast, b, p.sum.function::<0, i16>(square_of_difference));
+}
+
+#[inline(always)]
+fn square_of_difference(a: i32, b: i32) -> i32 {
+    let difference = a.wrapping_sub(b);
+    difference.wrapping_mul(difference)
 }
 
 #[cfg(test)]

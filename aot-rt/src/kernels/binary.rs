@@ -132,6 +132,14 @@ pub fn maximum_i32(params: &impl Params<BinaryExact>, elements: impl Elements<i3
     exact(params, elements, b, |a, b| a.max(b));
 }
 
+/// Square of the difference, int32; it wraps.
+pub fn squared_difference_i32(params: &impl Params<BinaryExact>, elements: impl Elements<i32>, b: &[i32]) {
+    exact(params, elements, b, |a, b| {
+        let difference = a.wrapping_sub(b);
+        difference.wrapping_mul(difference)
+    });
+}
+
 /// Quotient, rounded down, int32; 0 where there is none.
 pub fn floor_div_i32(params: &impl Params<BinaryExact>, elements: impl Elements<i32>, b: &[i32]) {
     exact(params, elements, b, |a, b| {
@@ -146,6 +154,49 @@ pub fn floor_mod_i32(params: &impl Params<BinaryExact>, elements: impl Elements<
         let remainder = a.checked_rem(b).unwrap_or(0);
         if remainder != 0 && (remainder < 0) != (b < 0) { remainder + b } else { remainder }
     });
+}
+
+/// Sum, int64; it wraps.
+pub fn add_i64(params: &impl Params<BinaryExact>, elements: impl Elements<i64>, b: &[i64]) {
+    exact(params, elements, b, |a, b| a.wrapping_add(b));
+}
+
+/// Difference, int64; it wraps.
+pub fn sub_i64(params: &impl Params<BinaryExact>, elements: impl Elements<i64>, b: &[i64]) {
+    exact(params, elements, b, |a, b| a.wrapping_sub(b));
+}
+
+/// Product, int64; it wraps.
+pub fn mul_i64(params: &impl Params<BinaryExact>, elements: impl Elements<i64>, b: &[i64]) {
+    exact(params, elements, b, |a, b| a.wrapping_mul(b));
+}
+
+/// The lesser of two elements, int64.
+pub fn minimum_i64(params: &impl Params<BinaryExact>, elements: impl Elements<i64>, b: &[i64]) {
+    exact(params, elements, b, i64::min);
+}
+
+/// The greater of two elements, int64.
+pub fn maximum_i64(params: &impl Params<BinaryExact>, elements: impl Elements<i64>, b: &[i64]) {
+    exact(params, elements, b, i64::max);
+}
+
+/// Remainder with the sign of `b`, int64; 0 where there is none.
+pub fn floor_mod_i64(params: &impl Params<BinaryExact>, elements: impl Elements<i64>, b: &[i64]) {
+    exact(params, elements, b, |a, b| {
+        let remainder = a.checked_rem(b).unwrap_or(0);
+        if remainder != 0 && (remainder < 0) != (b < 0) { remainder + b } else { remainder }
+    });
+}
+
+/// The lesser of two elements, int16 of one scale.
+pub fn minimum_i16(params: &impl Params<BinaryExact>, elements: impl Elements<i16>, b: &[i16]) {
+    exact(params, elements, b, i16::min);
+}
+
+/// The greater of two elements, int16 of one scale.
+pub fn maximum_i16(params: &impl Params<BinaryExact>, elements: impl Elements<i16>, b: &[i16]) {
+    exact(params, elements, b, i16::max);
 }
 
 /// The lesser of two elements, int8 of one scale.

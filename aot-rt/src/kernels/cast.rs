@@ -65,6 +65,11 @@ pub fn cast_i16_i32(params: &impl Params<Cast>, x: &[i16], y: &mut [i32]) {
     map(params.get().len, x, y, i32::from);
 }
 
+/// From int16 to int64.
+pub fn cast_i16_i64(params: &impl Params<Cast>, x: &[i16], y: &mut [i64]) {
+    map(params.get().len, x, y, i64::from);
+}
+
 /// From int32 to f32.
 pub fn cast_i32_f32(params: &impl Params<Cast>, x: &[i32], y: &mut [f32]) {
     map(params.get().len, x, y, |x| x as f32);
@@ -88,6 +93,16 @@ pub fn cast_i32_i64(params: &impl Params<Cast>, x: &[i32], y: &mut [i64]) {
 /// From int64 to f32.
 pub fn cast_i64_f32(params: &impl Params<Cast>, x: &[i64], y: &mut [f32]) {
     map(params.get().len, x, y, |x| x as f32);
+}
+
+/// From int64 to int8.
+pub fn cast_i64_i8(params: &impl Params<Cast>, x: &[i64], y: &mut [i8]) {
+    map(params.get().len, x, y, |x| x as i8);
+}
+
+/// From int64 to int16.
+pub fn cast_i64_i16(params: &impl Params<Cast>, x: &[i64], y: &mut [i16]) {
+    map(params.get().len, x, y, |x| x as i16);
 }
 
 /// From int64 to int32.

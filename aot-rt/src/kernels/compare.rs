@@ -23,7 +23,7 @@ kernel_params! {
         pub unordered: bool,
     }
 
-    /// Parameters of [`compare_f32`], [`compare_i32`] and [`compare_i64`].
+    /// Parameters of [`compare_f32`], [`compare_i16`], [`compare_i32`] and [`compare_i64`].
     pub struct Compare {
         /// How the operands meet.
         pub broadcast: Broadcast,
@@ -76,6 +76,11 @@ fn compare<T: Copy + PartialOrd>(params: &impl Params<Compare>, x: &[T], y: &mut
 
 /// Comparison of two tensors, f32.
 pub fn compare_f32(params: &impl Params<Compare>, x: &[f32], y: &mut [i8], b: &[f32]) {
+    compare(params, x, y, b);
+}
+
+/// Comparison of two tensors, int16 of one scale.
+pub fn compare_i16(params: &impl Params<Compare>, x: &[i16], y: &mut [i8], b: &[i16]) {
     compare(params, x, y, b);
 }
 

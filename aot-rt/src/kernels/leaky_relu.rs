@@ -1,6 +1,7 @@
 //! `leaky_relu`, `prelu`: negative elements times a factor, one for all or one each.
 
 use super::elements::{Broadcast, Elements};
+use super::output::Quantized;
 use super::{BinaryF32, OutputI8, kernel_params};
 use crate::Params;
 use crate::fixed_point::{Multiplier, Rounding, Scaler};
@@ -30,7 +31,7 @@ kernel_params! {
         pub single_rounding: bool,
     }
 
-    /// Parameters of [`prelu_i8`].
+    /// Parameters of [`prelu_i8`] and [`prelu_i16`].
     pub struct PreluI8 {
         /// How `x` and the factors meet.
         pub broadcast: Broadcast,
@@ -88,13 +89,24 @@ pub fn prelu_f32(params: &impl Params<BinaryF32>, elements: impl Elements<f32>, 
 ///
 /// Operands as those of [`prelu_f32`].
 pub fn prelu_i8(params: &impl Params<PreluI8>, elements: impl Elements<i8>, alpha: &[i8]) {
-    let p = params.get();
+    prelu(params.get(), elements, alpha);
+}
+
+/// `x`, and `alpha * x` where it is negative, int16 with zero points of 0.
+///
+/// Operands as those of [`prelu_f32`].
+pub fn prelu_i16(params: &impl Params<PreluI8>, elements: impl Elements<i16>, alpha: &[i16]) {
+    prelu(params.get(), elements, alpha);
+}
+
+#[inline(always)]
+fn prelu<T: Quantized>(p: PreluI8, elements: impl Elements<T>, alpha: &[T]) {
     let scaler = |multiplier, shift| Scaler::new(Multiplier { multiplier, shift }, p.output.rounding());
     let positive = scaler(p.multiplier, p.shift);
     let negative = scaler(p.alpha_multiplier, p.alpha_shift);
     elements.zip(&p.broadcast, alpha, |x, alpha| {
-        let x = i32::from(x).wrapping_sub(p.zero_point);
-        let alpha = i32::from(alpha).wrapping_sub(p.alpha_zero_point);
+        let x = x.into().wrapping_sub(p.zero_point);
+        let alpha = alpha.into().wrapping_sub(p.alpha_zero_point);
         p.output.limit(if x < 0 { negative.apply(x.wrapping_mul(alpha)) } else { positive.apply(x) })
     });
 }

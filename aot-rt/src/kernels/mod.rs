@@ -33,6 +33,7 @@ mod filters;
 mod fully_connected;
 mod gather;
 mod images;
+mod interpolate;
 mod leaky_relu;
 mod lookup;
 mod loops;
@@ -51,9 +52,11 @@ mod recurrent;
 mod requantize;
 mod resize;
 mod rnn;
+mod root_i16;
 mod rows;
 mod select;
 mod softmax;
+mod softmax_i16;
 mod strided_copy;
 mod sum_rows;
 mod svdf;
@@ -64,21 +67,26 @@ mod transpose_conv2d;
 mod unary;
 mod window;
 
-pub use add::{AddI8, SumI8, add_i8, add_i16, squared_difference_i8, sub_i8};
+pub use add::{
+    AddI8, SumI8, add_i8, add_i16, squared_difference_i8, squared_difference_i16, sub_i8, sub_i16,
+};
 pub use batch_matmul::{
     BatchMatmul, BatchMatmulI8, BatchMatmulI16, batch_matmul_f32, batch_matmul_i8, batch_matmul_i16,
 };
 pub use binary::{
-    BinaryExact, BinaryF32, add_f32, add_i32, div_f32, div_i32, floor_div_f32, floor_div_i32, floor_mod_f32,
-    floor_mod_i32, maximum_f32, maximum_i8, maximum_i32, minimum_f32, minimum_i8, minimum_i32, mul_f32,
-    mul_i32, pow_f32, squared_difference_f32, sub_f32, sub_i32,
+    BinaryExact, BinaryF32, add_f32, add_i32, add_i64, div_f32, div_i32, floor_div_f32, floor_div_i32,
+    floor_mod_f32, floor_mod_i32, floor_mod_i64, maximum_f32, maximum_i8, maximum_i16, maximum_i32,
+    maximum_i64, minimum_f32, minimum_i8, minimum_i16, minimum_i32, minimum_i64, mul_f32, mul_i32, mul_i64,
+    pow_f32, squared_difference_f32, squared_difference_i32, sub_f32, sub_i32, sub_i64,
 };
 pub use cast::{
     Cast, cast_f32_i8, cast_f32_i16, cast_f32_i32, cast_f32_i64, cast_i8_i16, cast_i8_i32, cast_i8_i64,
-    cast_i16_f32, cast_i16_i8, cast_i16_i32, cast_i32_f32, cast_i32_i8, cast_i32_i16, cast_i32_i64,
-    cast_i64_f32, cast_i64_i32,
+    cast_i16_f32, cast_i16_i8, cast_i16_i32, cast_i16_i64, cast_i32_f32, cast_i32_i8, cast_i32_i16,
+    cast_i32_i64, cast_i64_f32, cast_i64_i8, cast_i64_i16, cast_i64_i32,
 };
-pub use compare::{Compare, CompareI8, Orders, compare_f32, compare_i8, compare_i32, compare_i64};
+pub use compare::{
+    Compare, CompareI8, Orders, compare_f32, compare_i8, compare_i16, compare_i32, compare_i64,
+};
 pub use conv2d::{
     Conv2dDynamicI8, Conv2dF32, Conv2dI8, Conv2dI16, conv2d_dynamic_i8, conv2d_f16, conv2d_f32, conv2d_i4,
     conv2d_i8, conv2d_i16,
@@ -102,8 +110,9 @@ pub use fully_connected::{
 };
 pub use gather::{GatherI8, gather_i8};
 pub use images::{Apart, Images, Overlapping, Row};
+pub use interpolate::{InterpolateI16, LogisticI16, interpolate_i16, logistic_i16, tanh_i16};
 pub use leaky_relu::{
-    LeakyReluF32, LeakyReluI16, PreluI8, leaky_relu_f32, leaky_relu_i16, prelu_f32, prelu_i8,
+    LeakyReluF32, LeakyReluI16, PreluI8, leaky_relu_f32, leaky_relu_i16, prelu_f32, prelu_i8, prelu_i16,
 };
 pub use lookup::{LookupI8, logistic_table, lookup_i8, rescale_table, tanh_table};
 pub use lstm::{LstmF32, LstmI8, lstm_f32, lstm_i8, lstm_i16};
@@ -114,14 +123,14 @@ pub use overlap::{Distances, Overlap};
 pub use pad::{PadF32, PadI8, Padding, pad_f32, pad_i8};
 pub use pool2d::{
     AveragePool2dF32, AveragePool2dI8, MaxPool2dF32, MaxPool2dI8, average_pool2d_f32, average_pool2d_i8,
-    max_pool2d_f32, max_pool2d_i8,
+    average_pool2d_i16, max_pool2d_f32, max_pool2d_i8, max_pool2d_i16,
 };
-pub use product::{ProductI8, div_i8, mul_i8};
+pub use product::{ProductI8, div_i8, mul_i8, mul_i16};
 pub use quantize::{
     DequantizeF16F32, DequantizeI8F32, DequantizeI16F32, FlipSignBitI8, QuantizeF32I8, QuantizeF32I16,
-    Rescale, dequantize_f16_f32, dequantize_i8_f32, dequantize_i16_f32, flip_sign_bit_i8, quantize_f32_i8,
-    quantize_f32_i16, rescale_i8_i16, rescale_i8_i32, rescale_i16_i8, rescale_i16_i16, rescale_i16_i32,
-    rescale_i32_i16,
+    Rescale, abs_i16, dequantize_f16_f32, dequantize_i8_f32, dequantize_i16_f32, flip_sign_bit_i8, neg_i16,
+    quantize_f32_i8, quantize_f32_i16, rescale_i8_i16, rescale_i8_i32, rescale_i16_i8, rescale_i16_i16,
+    rescale_i16_i32, rescale_i32_i8, rescale_i32_i16,
 };
 pub use recurrent::Sequence;
 pub use resize::{
@@ -129,9 +138,11 @@ pub use resize::{
     resize_bilinear_i16, resize_nearest_i8,
 };
 pub use rnn::{RnnF32, rnn_f32};
+pub use root_i16::{RsqrtI16, SqrtI16, rsqrt_i16, sqrt_i16};
 pub use rows::{RowLayer, RowOrigin, RowSource, Rows, next as next_row, ring_row, ring_row_mut};
 pub use select::{SelectI8, select_i8};
 pub use softmax::{SoftmaxF32, SoftmaxI8, softmax_f32, softmax_i8, softmax_i8_i16};
+pub use softmax_i16::{SoftmaxI16, softmax_i16};
 pub use strided_copy::{StridedCopyI8, strided_copy_i8};
 pub use sum_rows::{
     AverageF32, AverageI8, MeanOfSumsI8, SumRowsF32, SumRowsI8, average_f32, average_i8, mean_of_sums_i8,
@@ -144,7 +155,8 @@ pub use transpose_conv2d::{
     transpose_conv2d_i16, transposed_filters,
 };
 pub use unary::{
-    UnaryF32, abs_f32, ceil_f32, cos_f32, elu_f32, exp_f32, floor_f32, gelu_f32, gelu_tanh_f32,
-    hard_swish_f32, log_f32, neg_f32, round_f32, rsqrt_f32, sin_f32, sqrt_f32, square_f32, tanh_f32,
+    UnaryF32, abs_f32, abs_i32, ceil_f32, cos_f32, elu_f32, exp_f32, floor_f32, gelu_f32, gelu_tanh_f32,
+    hard_swish_f32, log_f32, neg_f32, neg_i32, neg_i64, round_f32, rsqrt_f32, sin_f32, sqrt_f32, square_f32,
+    tanh_f32,
 };
 pub use window::Window2d;

@@ -2,6 +2,27 @@
 
 use super::kernel_params;
 
+/// An integer type of quantized results.
+pub trait Quantized: Copy + Into<i32> {
+    /// `q`, which is within the type's range.
+    #[doc(hidden)]
+    fn narrow(q: i32) -> Self;
+}
+
+impl Quantized for i8 {
+    #[inline(always)]
+    fn narrow(q: i32) -> Self {
+        q as Self
+    }
+}
+
+impl Quantized for i16 {
+    #[inline(always)]
+    fn narrow(q: i32) -> Self {
+        q as Self
+    }
+}
+
 kernel_params! {
     /// Range that a float result is limited to: a fused activation.
     pub struct RangeF32 {
@@ -11,11 +32,11 @@ kernel_params! {
         pub max: f32,
     }
 
-    /// Range that an int8 result is limited to.
+    /// Range that an int8 or int16 result is limited to.
     pub struct RangeI8 {
-        /// Lower limit: -128, or that of a fused activation.
+        /// Lower limit: that of the type, or that of a fused activation.
         pub min: i32,
-        /// Upper limit: 127, or that of a fused activation.
+        /// Upper limit: that of the type, or that of a fused activation.
         pub max: i32,
     }
 
@@ -27,13 +48,13 @@ kernel_params! {
         pub max: i32,
     }
 
-    /// Zero point of a quantized result, and the range that it is limited to.
+    /// Zero point of an int8 or int16 result, and the range that it is limited to.
     pub struct OutputI8 {
         /// Integer that stands for 0.
         pub zero_point: i32,
-        /// Lower limit: -128, or that of a fused activation.
+        /// Lower limit: that of the type, or that of a fused activation.
         pub min: i32,
-        /// Upper limit: 127, or that of a fused activation.
+        /// Upper limit: that of the type, or that of a fused activation.
         pub max: i32,
         /// Round once instead of twice, see [`Rounding`](crate::fixed_point::Rounding).
         pub single_rounding: bool,
@@ -62,8 +83,8 @@ impl RangeI8 {
     /// `q` within the range.
     #[inline(always)]
     #[must_use]
-    pub fn limit(self, q: i32) -> i8 {
-        q.max(self.min).min(self.max) as i8
+    pub fn limit<T: Quantized>(self, q: i32) -> T {
+        T::narrow(q.max(self.min).min(self.max))
     }
 }
 
@@ -91,7 +112,7 @@ impl OutputI8 {
     /// `steps` from the zero point, within the range.
     #[inline(always)]
     #[must_use]
-    pub fn limit(self, steps: i32) -> i8 {
+    pub fn limit<T: Quantized>(self, steps: i32) -> T {
         RangeI8 { min: self.min, max: self.max }.limit(steps.wrapping_add(self.zero_point))
     }
 }

@@ -125,7 +125,7 @@ impl Kernel {
     pub const fn window(&self) -> Option<(Window2d, [usize; 2])> {
         Some(match self {
             Self::AveragePool2dF32(p) => (p.window, [p.channels; 2]),
-            Self::AveragePool2dI8(p) => (p.window, [p.channels; 2]),
+            Self::AveragePool2dI16(p) | Self::AveragePool2dI8(p) => (p.window, [p.channels; 2]),
             Self::Conv2dDynamicI8(p) => (p.window, [p.in_channels, p.out_channels]),
             Self::Conv2dF16(p) | Self::Conv2dF32(p) => (p.window, [p.in_channels, p.out_channels]),
             Self::Conv2dI16(p) => (p.window, [p.in_channels, p.out_channels]),
@@ -143,7 +143,7 @@ impl Kernel {
                 (p.window, [p.in_channels, p.in_channels * p.depth_multiplier])
             }
             Self::MaxPool2dF32(p) => (p.window, [p.channels; 2]),
-            Self::MaxPool2dI8(p) => (p.window, [p.channels; 2]),
+            Self::MaxPool2dI16(p) | Self::MaxPool2dI8(p) => (p.window, [p.channels; 2]),
             _ => return None,
         })
     }

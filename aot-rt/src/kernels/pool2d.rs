@@ -3,6 +3,7 @@
 
 use super::dot::VECTORS;
 use super::images::{Image, Images};
+use super::output::Quantized;
 use super::sum_rows::rounded_quotient;
 use super::window::Taps;
 use super::{RangeF32, RangeI8, Window2d, kernel_params};
@@ -23,7 +24,7 @@ kernel_params! {
         pub range: RangeF32,
     }
 
-    /// Parameters of [`average_pool2d_i8`].
+    /// Parameters of [`average_pool2d_i8`] and [`average_pool2d_i16`].
     pub struct AveragePool2dI8 {
         /// How the window moves.
         pub window: Window2d,
@@ -52,7 +53,7 @@ kernel_params! {
         pub range: RangeF32,
     }
 
-    /// Parameters of [`max_pool2d_i8`].
+    /// Parameters of [`max_pool2d_i8`] and [`max_pool2d_i16`].
     pub struct MaxPool2dI8 {
         /// How the window moves.
         pub window: Window2d,
@@ -186,7 +187,16 @@ pub fn average_pool2d_f32(params: &impl Params<AveragePool2dF32>, images: impl I
 /// cell's channels in order, each after the cells of `x` that it needs have been
 /// read.
 pub fn average_pool2d_i8(params: &impl Params<AveragePool2dI8>, images: impl Images<i8>) {
-    let p = params.get();
+    average(params.get(), images);
+}
+
+/// Mean over a window, int16: as [`average_pool2d_i8`].
+pub fn average_pool2d_i16(params: &impl Params<AveragePool2dI8>, images: impl Images<i16>) {
+    average(params.get(), images);
+}
+
+#[inline(always)]
+fn average<T: Quantized>(p: AveragePool2dI8, images: impl Images<T>) {
     let padding_after = p.count_padding.then_some(p.padding_after);
     images.for_each_cell(&p.window, [p.channels; 2], |x, taps, y| {
         let cells = counted_cells(&p.window, taps, padding_after) as u32;
@@ -197,7 +207,7 @@ pub fn average_pool2d_i8(params: &impl Params<AveragePool2dI8>, images: impl Ima
         Patch::new(&p.window, taps, x, p.channels).fold(
             y,
             init,
-            |sum, x| sum.wrapping_add(i32::from(x)),
+            |sum, x| sum.wrapping_add(x.into()),
             |sum| p.range.limit(rounded_quotient(sum, cells).wrapping_sub(p.rounding_offset)),
         );
     });
@@ -228,13 +238,22 @@ pub fn max_pool2d_f32(params: &impl Params<MaxPool2dF32>, images: impl Images<f3
 /// `y` in row-major order, each cell's channels in order, each after the cells of
 /// `x` that it needs have been read.
 pub fn max_pool2d_i8(params: &impl Params<MaxPool2dI8>, images: impl Images<i8>) {
-    let p = params.get();
+    largest(params.get(), images);
+}
+
+/// Largest cell of a window, int16: as [`max_pool2d_i8`].
+pub fn max_pool2d_i16(params: &impl Params<MaxPool2dI8>, images: impl Images<i16>) {
+    largest(params.get(), images);
+}
+
+#[inline(always)]
+fn largest<T: Quantized + Into<i16>>(p: MaxPool2dI8, images: impl Images<T>) {
     images.for_each_cell(&p.window, [p.channels; 2], |x, taps, y| {
         Patch::new(&p.window, taps, x, p.channels).fold(
             y,
             // As 16 bits, which more processors compare in vectors than 8.
-            i16::from(i8::MIN),
-            |max, x| max.max(i16::from(x)),
+            i16::MIN,
+            |max, x| max.max(x.into()),
             |max| p.range.limit(max.into()),
         );
     });

@@ -1,12 +1,13 @@
-//! `mul`, `div`: products and quotients of int8 elements, with broadcasting.
+//! `mul`, `div`: products and quotients of int8 and int16 elements, with broadcasting.
 
 use super::elements::{Broadcast, Elements};
+use super::output::Quantized;
 use super::{OutputI8, kernel_params};
 use crate::Params;
 use crate::fixed_point::{Multiplier, Rounding, Scaler, doubling_high_mul, one_over_one_plus};
 
 kernel_params! {
-    /// Parameters of [`mul_i8`] and [`div_i8`].
+    /// Parameters of [`mul_i8`], [`mul_i16`] and [`div_i8`].
     pub struct ProductI8 {
         /// How the operands meet.
         pub broadcast: Broadcast,
@@ -37,8 +38,8 @@ impl ProductI8 {
 
     /// The differences of two elements from their zero points.
     #[inline(always)]
-    fn differences(&self, a: i8, b: i8) -> [i32; 2] {
-        [i32::from(a).wrapping_sub(self.a_zero_point), i32::from(b).wrapping_sub(self.b_zero_point)]
+    fn differences<T: Quantized>(&self, a: T, b: T) -> [i32; 2] {
+        [a.into().wrapping_sub(self.a_zero_point), b.into().wrapping_sub(self.b_zero_point)]
     }
 }
 
@@ -47,7 +48,18 @@ impl ProductI8 {
 /// `x`, called `a` in the parameters, and `b`: their own shapes, `y`: the shape that
 /// both are broadcast to.
 pub fn mul_i8(params: &impl Params<ProductI8>, elements: impl Elements<i8>, b: &[i8]) {
-    let p = params.get();
+    mul(params.get(), elements, b);
+}
+
+/// Product of two tensors, int16 with zero points of 0.
+///
+/// Operands as those of [`mul_i8`].
+pub fn mul_i16(params: &impl Params<ProductI8>, elements: impl Elements<i16>, b: &[i16]) {
+    mul(params.get(), elements, b);
+}
+
+#[inline(always)]
+fn mul<T: Quantized>(p: ProductI8, elements: impl Elements<T>, b: &[T]) {
     let scaler = Scaler::new(Multiplier { multiplier: p.multiplier, shift: p.shift }, p.output.rounding());
     elements.zip(&p.broadcast, b, |a, b| {
         let [a, b] = p.differences(a, b);

@@ -51,7 +51,7 @@ kernel_params! {
     }
 
     /// Parameters of kernels that change the scale of integers, such as
-    /// [`rescale_i32_i16`].
+    /// [`rescale_i32_i16`] and [`abs_i16`].
     pub struct Rescale {
         /// Elements of `x` and `y`.
         pub len: usize,
@@ -143,6 +143,31 @@ pub fn rescale_i16_i16(params: &impl Params<Rescale>, x: &[i16], y: &mut [i16]) 
     map(p.len, x, y, |x| rescale(x.into()) as i16);
 }
 
+/// [`rescale_i32_i16`] from int32 to int8.
+pub fn rescale_i32_i8(params: &impl Params<Rescale>, x: &[i32], y: &mut [i8]) {
+    let p = params.get();
+    let rescale = p.function();
+    map(p.len, x, y, |x| rescale(x) as i8);
+}
+
+/// Magnitudes, int16 of another scale.
+///
+/// `x` and `y`: `[len]`.
+pub fn abs_i16(params: &impl Params<Rescale>, elements: impl Elements<i16>) {
+    let p = params.get();
+    let rescale = p.function_of(i32::wrapping_abs);
+    elements.map(p.len, |x| rescale(x.into()) as i16);
+}
+
+/// Numbers of the other sign, int16 of another scale.
+///
+/// `x` and `y`: `[len]`.
+pub fn neg_i16(params: &impl Params<Rescale>, elements: impl Elements<i16>) {
+    let p = params.get();
+    let rescale = p.function_of(i32::wrapping_neg);
+    elements.map(p.len, |x| rescale(x.into()) as i16);
+}
+
 /// [`rescale_i32_i16`] from int8 to int16.
 pub fn rescale_i8_i16(params: &impl Params<Rescale>, x: &[i8], y: &mut [i16]) {
     let p = params.get();
@@ -179,11 +204,18 @@ impl Rescale {
     /// The function that changes the scale, with results within the limits.
     #[inline(always)]
     fn function(self) -> impl Fn(i32) -> i32 {
+        self.function_of(|difference| difference)
+    }
+
+    /// The function that changes the scale of a `function` of differences from the zero
+    /// point, with results within the limits.
+    #[inline(always)]
+    fn function_of(self, function: impl Fn(i32) -> i32) -> impl Fn(i32) -> i32 {
         let factor = Multiplier { multiplier: self.multiplier, shift: self.shift };
         let scaler = Scaler::new(factor, self.output.rounding());
         let OutputI8 { zero_point, min, max, .. } = self.output;
         move |x| {
-            let steps = scaler.apply(x.wrapping_sub(self.input_zero_point));
+            let steps = scaler.apply(function(x.wrapping_sub(self.input_zero_point)));
             steps.saturating_add(zero_point).max(min).min(max)
         }
     }

@@ -1,9 +1,10 @@
-//! `softmax`: exponentials of each row's elements, divided by their sum.
+//! `softmax` of floats and of int8: exponentials of each row's elements, divided by their
+//! sum.
 
 use super::elements::Elements;
 use super::kernel_params;
 use super::loops::{chunks, chunks_mut};
-use super::recurrent::Saturate;
+use super::output::Quantized;
 use crate::Params;
 use crate::fixed_point::{
     Multiplier, doubling_high_mul, exp_negative, one_over_one_plus, rounding_shift_right,
@@ -20,7 +21,7 @@ kernel_params! {
         pub beta: f32,
     }
 
-    /// Parameters of [`softmax_i8`], see [`SoftmaxI8::new`].
+    /// Parameters of [`softmax_i8`] and [`softmax_i8_i16`], see [`SoftmaxI8::new`].
     pub struct SoftmaxI8 {
         /// Rows of `x` and `y`.
         pub rows: usize,
@@ -34,6 +35,16 @@ kernel_params! {
         /// Smallest difference from the largest element whose exponential counts.
         pub min_difference: i32,
     }
+}
+
+/// What all elements of a row have in common.
+#[derive(Clone, Copy)]
+struct RowI8 {
+    max: i32,
+    /// One over the sum, a `Q0`.
+    reciprocal: i32,
+    /// Zeros before the sum's highest bit.
+    headroom: u32,
 }
 
 impl SoftmaxI8 {
@@ -61,9 +72,9 @@ impl SoftmaxI8 {
         Some(exp_negative::<5>(scaled))
     }
 
-    /// What the softmax of a row's elements follows from.
+    /// What all elements of `row` have in common.
     #[inline(always)]
-    fn quotient(&self, row: &[i8]) -> Quotient {
+    fn row(&self, row: &[i8]) -> RowI8 {
         let max = i32::from(row.iter().fold(i8::MIN, |max, &x| max.max(x)));
         // The largest element counts 2^19: the sum is positive and a Q12.
         let sum = row.iter().fold(0_i32, |sum, &x| match self.exp(i32::from(x) - max) {
@@ -72,25 +83,21 @@ impl SoftmaxI8 {
         });
         let headroom = sum.leading_zeros();
         let fraction = (sum as u32).wrapping_shl(headroom).wrapping_sub(1 << 31) as i32;
-        Quotient { max, reciprocal: one_over_one_plus(fraction), headroom }
+        RowI8 { max, reciprocal: one_over_one_plus(fraction), headroom }
     }
 
-    /// The softmax of an element, in units of `2^-BITS`; not above 1, in the end.
+    /// The softmax of `x` in steps of `2^-BITS` from the least number of `BITS` bits.
     #[inline(always)]
-    fn softmax<const BITS: u32>(&self, x: i8, of: &Quotient) -> i32 {
-        let Some(exp) = self.exp(i32::from(x) - of.max) else { return 0 };
-        let shift = (43 - BITS).wrapping_sub(of.headroom);
-        // Of 512 equal elements and more, each is less than half of `2^-8`.
-        if shift > 31 { 0 } else { rounding_shift_right(doubling_high_mul(of.reciprocal, exp), shift) }
+    fn softmax<T: Quantized, const BITS: u32>(&self, row: RowI8, x: i8) -> T {
+        let steps = self.exp(i32::from(x) - row.max).map_or(0, |exp| {
+            let quotient = doubling_high_mul(row.reciprocal, exp);
+            // Of 512 equal elements and more, each is less than half a step.
+            let shift = (12 + 31 - BITS).wrapping_sub(row.headroom);
+            if shift > 31 { 0 } else { rounding_shift_right(quotient, shift) }
+        });
+        let least = -1 << (BITS - 1);
+        T::narrow(steps.wrapping_add(least).clamp(least, !least))
     }
-}
-
-/// See [`SoftmaxI8::quotient`].
-struct Quotient {
-    max: i32,
-    /// Of the sum, shifted left by `headroom`.
-    reciprocal: i32,
-    headroom: u32,
 }
 
 /// Softmax of rows, f32.
@@ -122,24 +129,24 @@ pub fn softmax_i8(params: &impl Params<SoftmaxI8>, elements: impl Elements<i8>) 
     elements.in_place(|elements| {
         debug_assert_eq!(elements.len(), p.rows * p.columns);
         for row in chunks_mut(elements, p.columns) {
-            let quotient = p.quotient(row);
+            let common = p.row(row);
             for element in row {
-                *element = p.softmax::<8>(*element, &quotient).wrapping_sub(128).clamp(-128, 127) as i8;
+                *element = p.softmax::<i8, 8>(common, *element);
             }
         }
     });
 }
 
-/// Softmax of rows, int8 to int16.
+/// Softmax of rows, from int8 to int16: as [`softmax_i8`], with more bits of the result.
 ///
 /// `x` and `y`: `[rows, columns]`; the scale of `y` is 1/65536, its zero point -32768.
 pub fn softmax_i8_i16(params: &impl Params<SoftmaxI8>, x: &[i8], y: &mut [i16]) {
     let p = params.get();
     debug_assert_eq!((x.len(), y.len()), (p.rows * p.columns, p.rows * p.columns));
     for (x, y) in chunks(x, p.columns).zip(chunks_mut(y, p.columns)) {
-        let quotient = p.quotient(x);
-        for (x, y) in x.iter().zip(y) {
-            *y = i16::saturate(p.softmax::<16>(*x, &quotient).wrapping_sub(32_768));
+        let common = p.row(x);
+        for (&x, y) in x.iter().zip(y) {
+            *y = p.softmax::<i16, 16>(common, x);
         }
     }
 }
@@ -188,6 +195,10 @@ mod tests {
         softmax_i8(&params, Apart { x: &[5, 5, -128, 127, 0, 10], y: &mut y });
         // exp(-1) / (1 + exp(-1)) * 256 = 68.85
         assert_eq!(y, [0, 0, -128, 127, -59, 59]);
+        let mut wide = [0; 6];
+        softmax_i8_i16(&params, &[5, 5, -128, 127, 0, 10], &mut wide);
+        // exp(-1) / (1 + exp(-1)) * 65536 = 17625.5
+        assert_eq!(wide, [0, 0, -32_768, 32_767, -15_143, 15_143]);
         let params = SoftmaxI8::new(1, 1, 1.0, 0.1).unwrap();
         softmax_i8(&params, Apart { x: &[-128], y: &mut y[..1] });
         assert_eq!(y[0], 127);

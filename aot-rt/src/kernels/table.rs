@@ -218,13 +218,17 @@ macro_rules! kernels {
 
 kernels! {
     elementwise AbsF32(UnaryF32) => abs_f32(x: f32, y: f32);
+    elementwise AbsI16(Rescale) => abs_i16(x: i16, y: i16);
+    elementwise AbsI32(UnaryF32) => abs_i32(x: i32, y: i32);
     elementwise AddF32(BinaryF32) => add_f32(x: f32, y: f32, b: f32);
     elementwise AddI16(AddI8) => add_i16(x: i16, y: i16, b: i16);
     elementwise AddI32(BinaryExact) => add_i32(x: i32, y: i32, b: i32);
+    elementwise AddI64(BinaryExact) => add_i64(x: i64, y: i64, b: i64);
     elementwise AddI8 => add_i8(x: i8, y: i8, b: i8);
     plain AverageF32 => average_f32(x: f32, y: f32);
     plain AverageI8 => average_i8(x: i32, y: i8);
     window AveragePool2dF32 => average_pool2d_f32(x: f32, y: f32);
+    window AveragePool2dI16(AveragePool2dI8) => average_pool2d_i16(x: i16, y: i16);
     window AveragePool2dI8 => average_pool2d_i8(x: i8, y: i8);
     plain BatchMatmulF32(BatchMatmul) => batch_matmul_f32(x: f32, y: f32, b: f32);
     plain BatchMatmulI16 => batch_matmul_i16(x: i16, y: i16, b: i16);
@@ -235,19 +239,23 @@ kernels! {
     plain CastF32I8(Cast) => cast_f32_i8(x: f32, y: i8);
     plain CastI16F32(Cast) => cast_i16_f32(x: i16, y: f32);
     plain CastI16I32(Cast) => cast_i16_i32(x: i16, y: i32);
+    plain CastI16I64(Cast) => cast_i16_i64(x: i16, y: i64);
     plain CastI16I8(Cast) => cast_i16_i8(x: i16, y: i8);
     plain CastI32F32(Cast) => cast_i32_f32(x: i32, y: f32);
     plain CastI32I16(Cast) => cast_i32_i16(x: i32, y: i16);
     plain CastI32I64(Cast) => cast_i32_i64(x: i32, y: i64);
     plain CastI32I8(Cast) => cast_i32_i8(x: i32, y: i8);
     plain CastI64F32(Cast) => cast_i64_f32(x: i64, y: f32);
+    plain CastI64I16(Cast) => cast_i64_i16(x: i64, y: i16);
     plain CastI64I32(Cast) => cast_i64_i32(x: i64, y: i32);
+    plain CastI64I8(Cast) => cast_i64_i8(x: i64, y: i8);
     plain CastI8I16(Cast) => cast_i8_i16(x: i8, y: i16);
     plain CastI8I32(Cast) => cast_i8_i32(x: i8, y: i32);
     plain CastI8I64(Cast) => cast_i8_i64(x: i8, y: i64);
     elementwise CeilF32(UnaryF32) => ceil_f32(x: f32, y: f32);
     elementwise ClampF32 => clamp_f32(x: f32, y: f32);
     plain CompareF32(Compare) => compare_f32(x: f32, y: i8, b: f32);
+    plain CompareI16(Compare) => compare_i16(x: i16, y: i8, b: i16);
     plain CompareI32(Compare) => compare_i32(x: i32, y: i8, b: i32);
     plain CompareI64(Compare) => compare_i64(x: i64, y: i8, b: i64);
     plain CompareI8 => compare_i8(x: i8, y: i8, b: i8);
@@ -296,6 +304,7 @@ kernels! {
     elementwise FloorF32(UnaryF32) => floor_f32(x: f32, y: f32);
     elementwise FloorModF32(BinaryF32) => floor_mod_f32(x: f32, y: f32, b: f32);
     elementwise FloorModI32(BinaryExact) => floor_mod_i32(x: i32, y: i32, b: i32);
+    elementwise FloorModI64(BinaryExact) => floor_mod_i64(x: i64, y: i64, b: i64);
     plain FullyConnectedDynamicI8(FullyConnectedF32) => fully_connected_dynamic_i8(
         x: i8, y: f32, weights: i8, bias: f32, scales: f32, largest: f32
     );
@@ -314,11 +323,13 @@ kernels! {
     elementwise GeluF32(UnaryF32) => gelu_f32(x: f32, y: f32);
     elementwise GeluTanhF32(UnaryF32) => gelu_tanh_f32(x: f32, y: f32);
     elementwise HardSwishF32(UnaryF32) => hard_swish_f32(x: f32, y: f32);
+    elementwise InterpolateI16 => interpolate_i16(x: i16, y: i16, table: i16);
     plain LargestF32 => largest_f32(x: f32, y: f32);
     elementwise LeakyReluF32 => leaky_relu_f32(x: f32, y: f32);
     elementwise LeakyReluI16 => leaky_relu_i16(x: i16, y: i16);
     elementwise LogF32(UnaryF32) => log_f32(x: f32, y: f32);
     elementwise LogisticF32 => logistic_f32(x: f32, y: f32);
+    elementwise LogisticI16 => logistic_i16(x: i16, y: i16, table: i16);
     elementwise LookupI8 => lookup_i8(x: i8, y: i8, table: i8);
     plain LstmF32 => lstm_f32(
         x: f32, y: f32, hidden: &mut f32, cell: &mut f32, gates: &mut f32, weights: f32, recurrent: f32,
@@ -333,24 +344,35 @@ kernels! {
         multipliers: i32, shifts: i8
     );
     window MaxPool2dF32 => max_pool2d_f32(x: f32, y: f32);
+    window MaxPool2dI16(MaxPool2dI8) => max_pool2d_i16(x: i16, y: i16);
     window MaxPool2dI8 => max_pool2d_i8(x: i8, y: i8);
     elementwise MaximumF32(BinaryF32) => maximum_f32(x: f32, y: f32, b: f32);
+    elementwise MaximumI16(BinaryExact) => maximum_i16(x: i16, y: i16, b: i16);
     elementwise MaximumI32(BinaryExact) => maximum_i32(x: i32, y: i32, b: i32);
+    elementwise MaximumI64(BinaryExact) => maximum_i64(x: i64, y: i64, b: i64);
     elementwise MaximumI8(BinaryExact) => maximum_i8(x: i8, y: i8, b: i8);
     plain MeanF32 => mean_f32(x: f32, y: f32);
     plain MeanI8 => mean_i8(x: i8, y: i8);
     plain MeanOfSumsI8 => mean_of_sums_i8(x: i32, y: i8);
     elementwise MinimumF32(BinaryF32) => minimum_f32(x: f32, y: f32, b: f32);
+    elementwise MinimumI16(BinaryExact) => minimum_i16(x: i16, y: i16, b: i16);
     elementwise MinimumI32(BinaryExact) => minimum_i32(x: i32, y: i32, b: i32);
+    elementwise MinimumI64(BinaryExact) => minimum_i64(x: i64, y: i64, b: i64);
     elementwise MinimumI8(BinaryExact) => minimum_i8(x: i8, y: i8, b: i8);
     elementwise MulF32(BinaryF32) => mul_f32(x: f32, y: f32, b: f32);
+    elementwise MulI16(ProductI8) => mul_i16(x: i16, y: i16, b: i16);
     elementwise MulI32(BinaryExact) => mul_i32(x: i32, y: i32, b: i32);
+    elementwise MulI64(BinaryExact) => mul_i64(x: i64, y: i64, b: i64);
     elementwise MulI8(ProductI8) => mul_i8(x: i8, y: i8, b: i8);
     elementwise NegF32(UnaryF32) => neg_f32(x: f32, y: f32);
+    elementwise NegI16(Rescale) => neg_i16(x: i16, y: i16);
+    elementwise NegI32(UnaryF32) => neg_i32(x: i32, y: i32);
+    elementwise NegI64(UnaryF32) => neg_i64(x: i64, y: i64);
     plain PadF32 => pad_f32(x: f32, y: f32);
     plain PadI8 => pad_i8(x: i8, y: i8);
     elementwise PowF32(BinaryF32) => pow_f32(x: f32, y: f32, b: f32);
     elementwise PreluF32(BinaryF32) => prelu_f32(x: f32, y: f32, alpha: f32);
+    elementwise PreluI16(PreluI8) => prelu_i16(x: i16, y: i16, alpha: i16);
     elementwise PreluI8 => prelu_i8(x: i8, y: i8, alpha: i8);
     plain QuantizeDynamicI8 => quantize_dynamic_i8(x: f32, y: i8, largest: f32);
     plain QuantizeF32I16 => quantize_f32_i16(x: f32, y: i16);
@@ -359,6 +381,7 @@ kernels! {
     plain RescaleI16I8(Rescale) => rescale_i16_i8(x: i16, y: i8);
     plain RescaleI16I32(Rescale) => rescale_i16_i32(x: i16, y: i32);
     plain RescaleI32I16(Rescale) => rescale_i32_i16(x: i32, y: i16);
+    plain RescaleI32I8(Rescale) => rescale_i32_i8(x: i32, y: i8);
     plain RescaleI8I16(Rescale) => rescale_i8_i16(x: i8, y: i16);
     plain ResizeBilinearF32 => resize_bilinear_f32(x: f32, y: f32);
     plain ResizeBilinearI16(ResizeBilinearI8) => resize_bilinear_i16(x: i16, y: i16);
@@ -370,18 +393,25 @@ kernels! {
     );
     elementwise RoundF32(UnaryF32) => round_f32(x: f32, y: f32);
     elementwise RsqrtF32(UnaryF32) => rsqrt_f32(x: f32, y: f32);
+    elementwise RsqrtI16 => rsqrt_i16(x: i16, y: i16);
     plain SelectI8 => select_i8(x: i8, y: i8, a: i8, b: i8);
     elementwise SinF32(UnaryF32) => sin_f32(x: f32, y: f32);
     elementwise SoftmaxF32 => softmax_f32(x: f32, y: f32);
+    elementwise SoftmaxI16 => softmax_i16(x: i16, y: i16, exp: i16, reciprocal: i16);
     elementwise SoftmaxI8 => softmax_i8(x: i8, y: i8);
     plain SoftmaxI8I16(SoftmaxI8) => softmax_i8_i16(x: i8, y: i16);
     elementwise SqrtF32(UnaryF32) => sqrt_f32(x: f32, y: f32);
+    elementwise SqrtI16 => sqrt_i16(x: i16, y: i16);
     elementwise SquareF32(UnaryF32) => square_f32(x: f32, y: f32);
     elementwise SquaredDifferenceF32(BinaryF32) => squared_difference_f32(x: f32, y: f32, b: f32);
+    elementwise SquaredDifferenceI16(AddI8) => squared_difference_i16(x: i16, y: i16, b: i16);
+    elementwise SquaredDifferenceI32(BinaryExact) => squared_difference_i32(x: i32, y: i32, b: i32);
     elementwise SquaredDifferenceI8(AddI8) => squared_difference_i8(x: i8, y: i8, b: i8);
     plain StridedCopyI8 => strided_copy_i8(x: i8, y: i8);
     elementwise SubF32(BinaryF32) => sub_f32(x: f32, y: f32, b: f32);
+    elementwise SubI16(AddI8) => sub_i16(x: i16, y: i16, b: i16);
     elementwise SubI32(BinaryExact) => sub_i32(x: i32, y: i32, b: i32);
+    elementwise SubI64(BinaryExact) => sub_i64(x: i64, y: i64, b: i64);
     elementwise SubI8(AddI8) => sub_i8(x: i8, y: i8, b: i8);
     reducing SumRowsF32 => sum_rows_f32(x: f32, y: f32);
     reducing SumRowsI8 => sum_rows_i8(x: i8, y: i32);
@@ -402,4 +432,5 @@ kernels! {
     plain TransposeConv2dI8 => transpose_conv2d_i8(
         x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
     );
+    elementwise TanhI16(LogisticI16) => tanh_i16(x: i16, y: i16, table: i16);
 }

@@ -1,4 +1,4 @@
-//! Functions of one float, element by element.
+//! Functions of one float, or of one integer that stands for itself, element by element.
 //!
 //! A function each, so that a program holds only those that its model uses. int8 elements
 //! are looked up in a table instead, see [`lookup_i8`](super::lookup_i8).
@@ -10,7 +10,7 @@ use super::{RangeF32, kernel_params};
 use crate::Params;
 
 kernel_params! {
-    /// Parameters of functions of one float.
+    /// Parameters of functions of one float, or of one integer that stands for itself.
     pub struct UnaryF32 {
         /// Elements of `x` and `y`.
         pub len: usize,
@@ -21,6 +21,21 @@ kernel_params! {
 const GELU: (f32, f32) = (0.797_884_6, 0.044_715);
 
 const UP_TO_6: RangeF32 = RangeF32 { min: 0.0, max: 6.0 };
+
+/// Magnitude, int32; that of the least number is itself.
+pub fn abs_i32(params: &impl Params<UnaryF32>, elements: impl Elements<i32>) {
+    elements.map(params.get().len, i32::wrapping_abs);
+}
+
+/// `-x`, int32; it wraps.
+pub fn neg_i32(params: &impl Params<UnaryF32>, elements: impl Elements<i32>) {
+    elements.map(params.get().len, i32::wrapping_neg);
+}
+
+/// `-x`, int64; it wraps.
+pub fn neg_i64(params: &impl Params<UnaryF32>, elements: impl Elements<i64>) {
+    elements.map(params.get().len, i64::wrapping_neg);
+}
 
 /// Magnitude, f32.
 pub fn abs_f32(params: &impl Params<UnaryF32>, elements: impl Elements<f32>) {

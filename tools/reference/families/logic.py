@@ -96,9 +96,9 @@ def cast_cases():
     known = {
         "f32": ("i8", "i16", "i32", "i64", "bool"),
         "i8": ("f32", "i16", "i32", "i64", "bool"),
-        "i16": ("f32", "i8", "i32"),
+        "i16": ("f32", "i8", "i32", "i64", "bool"),
         "i32": ("f32", "i8", "i16", "i64", "bool"),
-        "i64": ("f32", "i32", "bool"),
+        "i64": ("f32", "i8", "i16", "i32", "bool"),
         "bool": ("f32", "i8", "i16", "i32", "i64"),
     }
     for source, targets in known.items():

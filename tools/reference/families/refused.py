@@ -48,6 +48,53 @@ def all_models():
     yield from wrong_shapes()
     yield from matrices()
     yield from (Refused(*model) for model in recurrent.refused_models())
+    yield from int16()
+    yield fused_tanh()
+
+
+def int16():
+    """int16 activations have zero point 0, and equal scales where integers are compared."""
+    first, other = Quantization.tensor(0.1, 0), Quantization.tensor(0.2, 0)
+    reason = "input and output must have the same quantization: 0.1 0, 0.2 0"
+    image, pooled = short((1, 4, 4, 2), first), short((1, 2, 2, 2), other, "y")
+    yield Refused(
+        "average_pool_2d_i16_unequal_quantization", reason, Op("AVERAGE_POOL_2D", pool(), 3), [image], pooled, "L15"
+    )
+    truth = Tensor("y", (1, 10), np.bool_)
+    row, coarse = short((1, 10), first), short((1, 10), other, "x1")
+    yield Refused(
+        "greater_i16_unequal_scales",
+        "int16 of unequal scales cannot be compared: LiteRT ignores the scales",
+        Op("GREATER", schema.GreaterOptionsT()),
+        [row, coarse],
+        truth,
+    )
+    shifted = short((1, 10), Quantization.tensor(0.1, 7))
+    yield Refused(
+        "mul_i16_zero_point",
+        "int16 activations must have zero point 0, found 7",
+        Op("MUL", schema.MulOptionsT(), 4),
+        [shifted, short((1, 10), first, "x1")],
+        short((1, 10), other, "y"),
+    )
+    softmax = schema.SoftmaxOptionsT()
+    softmax.beta = 1.0
+    yield Refused(
+        "softmax_i16_output_quantization",
+        "the output must have scale 1/32768 and zero point 0, found 0.2 0",
+        Op("SOFTMAX", softmax, 3),
+        [row],
+        short((1, 10), other, "y"),
+    )
+
+
+def fused_tanh():
+    options = schema.AddOptionsT()
+    options.fusedActivationFunction = schema.ActivationFunctionType.TANH
+    operands = [floats((2, 3)), floats((2, 3), "x1")]
+    return Refused(
+        "add_f32_fused_tanh", "TANH cannot be fused", Op("ADD", options), operands, floats((2, 3), "y")
+    )
 
 
 def unequal_quantization():
@@ -163,6 +210,15 @@ def wrong_shapes():
         activation((1, 1, 1, 1), OTHER, "y"),
         "L2b",
     )
+    block, paddings = integers([1, 2]), integers([[0, 0], [2, 2]])
+    yield Refused(
+        "space_to_batch_nd_f32_stale_output_shape",
+        "output has shape [2, 1, 6, 1], the file says [1, 1, 1, 1]",
+        Op("SPACE_TO_BATCH_ND", schema.SpaceToBatchNDOptionsT()),
+        [floats((1, 1, 8, 1)), block, paddings],
+        floats((1, 1, 1, 1), "y"),
+        "L2b",
+    )
     yield conv_i8(
         "channel_mismatch",
         "weights for 3 input channels, the input has 2",
@@ -239,6 +295,10 @@ def matrices():
 
 def activation(shape, quantization, name="x0"):
     return Tensor(name, shape, np.int8, quantization)
+
+
+def short(shape, quantization, name="x0"):
+    return Tensor(name, shape, np.int16, quantization)
 
 
 def floats(shape, name="x0"):

@@ -3,18 +3,18 @@
 use super::names;
 use super::node::{Node, Options, kind};
 use super::operators::{Known, known};
-use super::types::{F, I, SOFTMAX, UNARY_OR_LEGACY, W, WITH_WEIGHTS};
+use super::types::{F, I, ONE, SOFTMAX, W, WITH_WEIGHTS};
 use crate::error::OpError;
 use crate::ops::{
     Activation, AveragePool2d, Conv2d, DepthwiseConv2d, FullyConnected, MaxPool2d, Op, Padding2d, Softmax,
 };
 
 pub(super) const OPERATORS: &[Known] = &[
-    known("AVERAGE_POOL_2D", 3, [1, 1], UNARY_OR_LEGACY, average_pool_2d),
+    known("AVERAGE_POOL_2D", 3, [1, 1], ONE, average_pool_2d),
     known("CONV_2D", 8, [2, 3], WITH_WEIGHTS, conv_2d),
     known("DEPTHWISE_CONV_2D", 7, [2, 3], WITH_WEIGHTS, depthwise_conv_2d),
-    known("FULLY_CONNECTED", 12, [2, 3], WITH_WEIGHTS, fully_connected),
-    known("MAX_POOL_2D", 3, [1, 1], UNARY_OR_LEGACY, max_pool_2d),
+    known("FULLY_CONNECTED", 14, [2, 3], WITH_WEIGHTS, fully_connected),
+    known("MAX_POOL_2D", 3, [1, 1], ONE, max_pool_2d),
     known("SOFTMAX", 3, [1, 1], SOFTMAX, softmax),
 ];
 
@@ -129,7 +129,7 @@ fn max_pool_2d(node: &Node<'_>) -> Result<Op, OpError> {
 fn softmax(node: &Node<'_>) -> Result<Op, OpError> {
     const BETA: usize = 0;
     let options = node.options(kind(9, "SoftmaxOptions", 1))?;
-    let x = node.operands.first().and_then(Option::as_ref);
-    let wide = node.result.dtype == W && x.is_some_and(|x| x.dtype == I);
+    let narrow = node.operands.iter().flatten().all(|x| x.dtype == I);
+    let wide = narrow && node.result.dtype == W;
     Ok(Softmax { beta: options.f32(BETA)?, wide }.into())
 }

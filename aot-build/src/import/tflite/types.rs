@@ -13,11 +13,20 @@ pub(super) const U: DType = DType::U8;
 
 pub(super) const UNARY: &[&[DType]] = &[&[F, F], &[I, I]];
 pub(super) const UNARY_OR_LEGACY: &[&[DType]] = &[&[F, F], &[I, I], &[U, U]];
-pub(super) const SOFTMAX: &[&[DType]] = &[&[F, F], &[I, I], &[I, W], &[U, U]];
 pub(super) const WITH_SHORTS: &[&[DType]] = &[&[F, F], &[I, I], &[W, W]];
-pub(super) const BINARY: &[&[DType]] = &[&[F, F, F], &[I, I, I]];
-pub(super) const ARITHMETIC: &[&[DType]] = &[&[F, F, F], &[I, I, I], &[DType::I32; 3]];
-pub(super) const ADDED: &[&[DType]] = &[&[F, F, F], &[I, I, I], &[U, U, U], &[W, W, W], &[DType::I32; 3]];
+/// Any numbers, quantized where they are integers.
+pub(super) const ONE: &[&[DType]] = &[&[F, F], &[I, I], &[U, U], &[W, W]];
+pub(super) const TWO: &[&[DType]] = &[&[F; 3], &[I; 3], &[U; 3], &[W; 3]];
+pub(super) const ABS: &[&[DType]] = &[&[F, F], &[I, I], &[W, W], &[DType::I32; 2]];
+pub(super) const NEG: &[&[DType]] = &[&[F, F], &[I, I], &[W, W], &[DType::I32; 2], &[DType::I64; 2]];
+pub(super) const SOFTMAX: &[&[DType]] = &[&[F, F], &[I, I], &[U, U], &[W, W], &[I, W]];
+pub(super) const SCALED: &[&[DType]] =
+    &[&[F; 3], &[I; 3], &[U; 3], &[W; 3], &[DType::I32; 3], &[DType::I64; 3]];
+pub(super) const SQUARED: &[&[DType]] = &[&[F; 3], &[I; 3], &[W; 3], &[DType::I32; 3]];
+pub(super) const QUOTIENT: &[&[DType]] = &[&[F; 3], &[I; 3], &[U; 3], &[DType::I32; 3]];
+pub(super) const FLOATS_OR_INTEGERS: &[&[DType]] = &[&[F; 3], &[DType::I32; 3]];
+pub(super) const MODULO: &[&[DType]] = &[&[F; 3], &[DType::I32; 3], &[DType::I64; 3]];
+pub(super) const POWER: &[&[DType]] = &[&[F; 3]];
 pub(super) const WITH_WEIGHTS: &[&[DType]] =
     &[&[F, F, F, F], &[F, I, F, F], &[I, I, DType::I32, I], &[U, U, DType::I32, U], &[W, I, DType::I64, W]];
 pub(super) const TO_INTEGER: &[&[DType]] = &[
@@ -34,6 +43,7 @@ pub(super) const TO_INTEGER: &[&[DType]] = &[
     &[I, DType::I32],
     &[W, DType::I32],
     &[DType::I32, W],
+    &[DType::I32, I],
 ];
 pub(super) const TO_FLOAT: &[&[DType]] = &[&[I, F], &[U, F], &[W, F], &[DType::F16, F]];
 pub(super) const MOVED: &[&[DType]] = &[
@@ -53,13 +63,28 @@ pub(super) const GATHERED: &[&[DType]] = &[
     &[F, DType::I64, F],
     &[I, DType::I64, I],
     &[U, DType::I32, U],
+    &[U, DType::I64, U],
+    &[DType::I16, DType::I64, DType::I16],
+    &[DType::I32, DType::I64, DType::I32],
+    &[DType::I64, DType::I32, DType::I64],
+    &[DType::I64, DType::I64, DType::I64],
+    &[B, DType::I32, B],
+    &[B, DType::I64, B],
 ];
-pub(super) const COMPARED: &[&[DType]] =
-    &[&[F, F, B], &[I, I, B], &[DType::I32, DType::I32, B], &[DType::I64, DType::I64, B], &[B, B, B]];
+pub(super) const COMPARED: &[&[DType]] = &[
+    &[F, F, B],
+    &[I, I, B],
+    &[U, U, B],
+    &[W, W, B],
+    &[DType::I32, DType::I32, B],
+    &[DType::I64, DType::I64, B],
+    &[B, B, B],
+];
 pub(super) const LOGICAL: &[&[DType]] = &[&[B, B, B]];
 pub(super) const SELECTED: &[&[DType]] = &[
     &[B, F, F, F],
     &[B, I, I, I],
+    &[B, U, U, U],
     &[B, DType::I16, DType::I16, DType::I16],
     &[B, DType::I32, DType::I32, DType::I32],
     &[B, DType::I64, DType::I64, DType::I64],
@@ -82,6 +107,8 @@ pub(super) const CAST: &[&[DType]] = &[
     &[DType::I16, I],
     &[DType::I16, DType::I16],
     &[DType::I16, DType::I32],
+    &[DType::I16, DType::I64],
+    &[DType::I16, B],
     &[DType::I32, F],
     &[DType::I32, I],
     &[DType::I32, DType::I16],
@@ -89,6 +116,8 @@ pub(super) const CAST: &[&[DType]] = &[
     &[DType::I32, DType::I64],
     &[DType::I32, B],
     &[DType::I64, F],
+    &[DType::I64, I],
+    &[DType::I64, DType::I16],
     &[DType::I64, DType::I32],
     &[DType::I64, DType::I64],
     &[DType::I64, B],
