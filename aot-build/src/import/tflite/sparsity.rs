@@ -22,7 +22,7 @@ pub(super) const OPERATORS: &[Known] = &[Known {
     meaning: Meaning::Dense,
 }];
 
-mod sparsity {
+mod parameters {
     pub(super) const TRAVERSAL_ORDER: usize = 0;
     pub(super) const BLOCK_MAP: usize = 1;
     pub(super) const DIM_METADATA: usize = 2;
@@ -145,9 +145,9 @@ fn count(levels: &[Level]) -> Result<usize, OpError> {
 
 /// The levels that the file states for a tensor of extents `shape`.
 fn levels(table: &Table<'_>, shape: &[usize]) -> Result<Vec<Level>, OpError> {
-    let order = positions(&table.scalars::<i32>(sparsity::TRAVERSAL_ORDER)?)?;
-    let blocks = positions(&table.scalars::<i32>(sparsity::BLOCK_MAP)?)?;
-    let tables = table.tables(sparsity::DIM_METADATA, MAX_LEVELS)?;
+    let order = positions(&table.scalars::<i32>(parameters::TRAVERSAL_ORDER)?)?;
+    let blocks = positions(&table.scalars::<i32>(parameters::BLOCK_MAP)?)?;
+    let tables = table.tables(parameters::DIM_METADATA, MAX_LEVELS)?;
     let rank = shape.len();
     let mut sorted = order.clone();
     sorted.sort_unstable();
