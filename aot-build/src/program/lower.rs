@@ -21,6 +21,7 @@ pub fn lower(graph: &Graph, config: &Config) -> Result<Program, Vec<Problem>> {
         config,
         program: Program { name: graph.name.clone(), ..Program::default() },
         parts: parts(graph, config),
+        uses: graph.uses(),
         places: vec![None; graph.tensors.len()],
     };
     for (i, &id) in graph.inputs.iter().enumerate() {
@@ -80,6 +81,8 @@ struct Lowering<'g> {
     program: Program,
     /// Which tensors are made inside others.
     parts: Vec<Option<Part>>,
+    /// How often each tensor is read.
+    uses: Vec<usize>,
     /// Where each tensor is that has been computed, each constant that has been read, and
     /// each tensor that parts have been made of.
     places: Vec<Option<Operand>>,
@@ -125,7 +128,10 @@ impl Lowering<'_> {
     /// Copies what states become to where they are kept, once nothing reads them any more.
     fn states(&mut self) {
         let views: Vec<View> = self.program.states.iter().map(|state| state.view).collect();
-        let states = self.graph.states.iter().zip(views).filter(|(state, _)| state.before != state.after);
+        let places = &self.places;
+        let states = self.graph.states.iter().zip(views).filter(|(state, view)| {
+            state.before != state.after && places[state.after.0] != Some(Operand::Buffer(*view))
+        });
         let states: Vec<_> = states.collect();
         // One that another state becomes must not be written before it is read.
         for (state, _) in &states {
@@ -138,7 +144,7 @@ impl Lowering<'_> {
         }
         for (state, view) in states {
             let x = self.read(state.after);
-            self.copy_step(self.graph.tensor(state.before), x, view);
+            self.copy_step(self.graph.tensor(state.before), x, Operand::Buffer(view));
         }
     }
 
@@ -167,14 +173,14 @@ impl Lowering<'_> {
         let tensor = self.graph.tensor(id);
         let x = self.read(id);
         let view = self.buffer(tensor, storage);
-        self.copy_step(tensor, x, view);
+        self.copy_step(tensor, x, Operand::Buffer(view));
         view
     }
 
-    /// Appends a step that copies the elements of `tensor` from `x` to `view`.
-    fn copy_step(&mut self, tensor: &Tensor, x: Operand, view: View) {
+    /// Appends a step that copies the elements of `tensor` from `x` to `y`.
+    fn copy_step(&mut self, tensor: &Tensor, x: Operand, y: Operand) {
         let bytes = tensor.ty.bytes();
-        let operands = vec![x.as_bytes(), Operand::Buffer(view).as_bytes()];
+        let operands = vec![x.as_bytes(), y.as_bytes()];
         let kernel = Kernel::CopyI8(CopyI8 { len: bytes });
         let name = format!("copy_{}", self.program.steps.len());
         let description = format!("{bytes} bytes");
@@ -206,6 +212,23 @@ impl Lowering<'_> {
             Operand::Buffer(self.buffer(tensor, storage))
         };
         self.places[id.0] = Some(place);
+        place
+    }
+
+    /// Where the tensor `after` is made by bringing `before` up to date.
+    ///
+    /// That is where a state is kept, if it becomes `after` and nothing else reads what it
+    /// was; or a place of its own that `before` is copied to.
+    fn update(&mut self, before: TensorId, after: TensorId) -> Operand {
+        let x = self.read(before);
+        let state = self.graph.states.iter().any(|state| (state.before, state.after) == (before, after));
+        if state && self.uses[before.0] == 1 && self.places[after.0].is_none() {
+            self.places[after.0] = Some(x);
+            self.note_alias(after, x);
+            return x;
+        }
+        let place = self.write(after);
+        self.copy_step(self.graph.tensor(before), x, place);
         place
     }
 
@@ -276,6 +299,18 @@ impl<'g> NodeLowering<'_, 'g> {
     /// Result `i` for a step to write.
     pub fn write(&mut self, i: usize) -> Operand {
         self.lowering.write(self.node.outputs[i])
+    }
+
+    /// Result `result` for a step to bring up to date: until then it is what operand
+    /// `operand` is, a tensor of the same type.
+    ///
+    /// # Errors
+    ///
+    /// When the operand is left out.
+    pub fn update(&mut self, operand: usize, result: usize) -> Result<Operand, OpError> {
+        let before = self.node.inputs.get(operand).copied().flatten();
+        let before = before.ok_or_else(|| OpError::from(format!("operand {operand} is missing")))?;
+        Ok(self.lowering.update(before, self.node.outputs[result]))
     }
 
     /// Elements that the compiler made, little-endian.

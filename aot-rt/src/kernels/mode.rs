@@ -10,7 +10,7 @@ pub struct OperandInfo {
     pub name: &'static str,
     /// Type of the elements.
     pub dtype: DType,
-    /// Read, or written (and perhaps read).
+    /// Read; or written and perhaps read, as a state is that is brought up to date.
     pub access: Access,
 }
 

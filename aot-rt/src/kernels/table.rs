@@ -50,25 +50,45 @@ macro_rules! kind {
     };
 }
 
+/// How a kernel uses an operand beside `x` and `y`.
+macro_rules! access {
+    () => {
+        Access::Read
+    };
+    (mut) => {
+        Access::Write
+    };
+}
+
+/// The elements of an operand, as the kernel takes them.
+macro_rules! elements {
+    ($operand:ident: $ty:ident) => {
+        $operand.read::<$ty>()?
+    };
+    ($operand:ident: $ty:ident mut) => {
+        $operand.write::<$ty>()?
+    };
+}
+
 /// Channels of a cell that [`Kernel::run`] has room for on the stack.
 const CELL: usize = 1024;
 
 /// Calls a kernel of a kind with its operands, in the modes that the kind knows.
 macro_rules! call {
     (plain $function:ident($params:ident, $mode:ident, $operands:ident)
-        ($x:ty, $y:ty; $($rest:ident: $ty:ty),*)) => {{
+        ($x:ty, $y:ty; $($rest:ident: $(&$mut:ident)? $ty:ident),*)) => {{
         let ([x, y, $($rest),*], Mode::Apart) = ($operands, $mode) else { return Err(OperandError::Count) };
-        $function($params, x.read::<$x>()?, y.write::<$y>()?, $($rest.read::<$ty>()?),*);
+        $function($params, x.read::<$x>()?, y.write::<$y>()?, $(elements!($rest: $ty $($mut)?)),*);
     }};
     (elementwise $function:ident($params:ident, $mode:ident, $operands:ident)
-        ($x:ty, $y:ty; $($rest:ident: $ty:ty),*)) => {{
+        ($x:ty, $y:ty; $($rest:ident: $(&$mut:ident)? $ty:ident),*)) => {{
         match ($operands, $mode) {
             ([x, y, $($rest),*], Mode::Apart) => {
                 let elements = Apart { x: x.read::<$x>()?, y: y.write::<$y>()? };
-                $function($params, elements, $($rest.read::<$ty>()?),*);
+                $function($params, elements, $(elements!($rest: $ty $($mut)?)),*);
             }
             ([y, $($rest),*], Mode::InPlace) => {
-                $function($params, InPlace(y.write::<$y>()?), $($rest.read::<$ty>()?),*);
+                $function($params, InPlace(y.write::<$y>()?), $(elements!($rest: $ty $($mut)?)),*);
             }
             _ => return Err(OperandError::Count),
         }
@@ -80,13 +100,13 @@ macro_rules! call {
         $function($params, Row { x: x.read::<$x>()?, y: y.write::<$y>()?, rings, row });
     }};
     (accumulating $function:ident($params:ident, $mode:ident, $operands:ident)
-        ($x:ty, $y:ty; $($rest:ident: $ty:ty),*)) => {{
+        ($x:ty, $y:ty; $($rest:ident: $(&$mut:ident)? $ty:ident),*)) => {{
         let [x, y, $($rest),*] = $operands else { return Err(OperandError::Count) };
         let (x, y) = (x.read::<$x>()?, y.write::<$y>()?);
         match $mode {
-            Mode::Apart => $function($params, Apart { x, y }, $($rest.read::<$ty>()?),*),
+            Mode::Apart => $function($params, Apart { x, y }, $(elements!($rest: $ty $($mut)?)),*),
             Mode::Row { rings, row } => {
-                $function($params, Row { x, y, rings, row }, $($rest.read::<$ty>()?),*);
+                $function($params, Row { x, y, rings, row }, $(elements!($rest: $ty $($mut)?)),*);
             }
             _ => return Err(OperandError::Count),
         }
@@ -95,13 +115,13 @@ macro_rules! call {
         call!(accumulating $($call)*)
     };
     (window $function:ident($params:ident, $mode:ident, $operands:ident)
-        ($x:ty, $y:ty; $($rest:ident: $ty:ty),*)) => {{
+        ($x:ty, $y:ty; $($rest:ident: $(&$mut:ident)? $ty:ident),*)) => {{
         if let ([memory, $($rest),*], Mode::Overlapping(overlap)) = (&mut *$operands, $mode) {
             let images = Overlapping::<$y, CELL>::new(memory.write::<$y>()?, overlap);
-            $function($params, images, $($rest.read::<$ty>()?),*);
+            $function($params, images, $(elements!($rest: $ty $($mut)?)),*);
             return Ok(());
         }
-        call!(accumulating $function($params, $mode, $operands)($x, $y; $($rest: $ty),*));
+        call!(accumulating $function($params, $mode, $operands)($x, $y; $($rest: $(&$mut)? $ty),*));
     }};
 }
 
@@ -120,10 +140,11 @@ macro_rules! params_type {
 ///
 /// The first word is the [`Kind`]; in parentheses stands the type of the parameters, where
 /// it is not called like the variant. All have an operand `x` and a result `y`; the others
-/// are read.
+/// are read, or, with `&mut`, written: further results, states that are brought up to date,
+/// and memory to work in.
 macro_rules! kernels {
     ($($kind:ident $variant:ident $(($params:ident))? => $function:ident(
-        x: $x:ident, y: $y:ident $(, $rest:ident: $ty:ident)*
+        x: $x:ident, y: $y:ident $(, $rest:ident: $(&$mut:ident)? $ty:ident)*
     );)*) => {
         /// A kernel with its parameters.
         #[derive(Clone, Copy, Debug, PartialEq)]
@@ -161,7 +182,7 @@ macro_rules! kernels {
                         $(OperandInfo {
                             name: stringify!($rest),
                             dtype: dtype!($ty),
-                            access: Access::Read,
+                            access: access!($($mut)?),
                         },)*
                     ],)*
                 }
@@ -185,7 +206,8 @@ macro_rules! kernels {
             pub fn run(&self, mode: Mode, operands: &mut [Operand<'_>]) -> Result<(), OperandError> {
                 match self {
                     $(Self::$variant(params) => {
-                        call!($kind $function(params, mode, operands)($x, $y; $($rest: $ty),*));
+                        call!($kind $function(params, mode, operands)
+                            ($x, $y; $($rest: $(&$mut)? $ty),*));
                     })*
                 }
                 Ok(())
