@@ -35,6 +35,7 @@ mod relu;
 mod reshape;
 mod reverse;
 mod select;
+mod signal;
 mod slice;
 mod softmax;
 mod space_to_batch;
@@ -80,6 +81,10 @@ pub use relu::Relu;
 pub use reshape::Reshape;
 pub use reverse::Reverse;
 pub use select::Select;
+pub use signal::{
+    SignalEnergy, SignalFftAutoScale, SignalFilterBank, SignalFilterBankLog,
+    SignalFilterBankSpectralSubtraction, SignalFilterBankSquareRoot, SignalPcan, SignalRfft, SignalWindow,
+};
 pub use slice::Slice;
 pub use softmax::Softmax;
 pub use space_to_batch::SpaceToBatch;
@@ -387,6 +392,15 @@ operators! {
     Reshape,
     Reverse,
     Select,
+    SignalEnergy,
+    SignalFftAutoScale,
+    SignalFilterBank,
+    SignalFilterBankLog,
+    SignalFilterBankSpectralSubtraction,
+    SignalFilterBankSquareRoot,
+    SignalPcan,
+    SignalRfft,
+    SignalWindow,
     Slice,
     Softmax,
     SpaceToBatch,

@@ -6,6 +6,7 @@
 
 mod arithmetic;
 mod flatbuffer;
+mod flexbuffer;
 mod layers;
 mod movement;
 mod names;
@@ -14,6 +15,7 @@ mod operators;
 mod reductions;
 mod schema;
 mod shapes;
+mod signal;
 mod structure;
 #[cfg(test)]
 mod tests;
@@ -165,7 +167,7 @@ impl<'m> Importer<'m> {
         index: usize,
         operator: &'m Operator<'m>,
         (known, map): (&'static Known, Map),
-        inputs: Vec<Option<TensorId>>,
+        mut inputs: Vec<Option<TensorId>>,
     ) -> Result<(), OpError> {
         let outputs: Vec<_> =
             operator.outputs.iter().map(|index| usize::try_from(*index).unwrap_or_default()).collect();
@@ -179,13 +181,26 @@ impl<'m> Importer<'m> {
         let op = map(&Node { model: self.model, operator, operands, result })?;
         let names: Vec<_> = outputs.iter().map(|output| self.name(*output)).collect();
         let name = names.first().cloned().unwrap_or_default();
+        let kept = names.last().zip(types.last()).filter(|_| known.keeps);
+        let before = kept.map(|(name, ty)| self.zeros(name, ty));
+        inputs.extend(before.map(Some));
         let declarations = names.into_iter().zip(types);
         let declarations = declarations.map(|(name, ty)| OutputDeclaration { name, ty: Some(ty) }).collect();
         let ids = self.graph.node(NodeDeclaration { name, index, op, inputs, outputs: declarations });
+        if let (Some(before), Some(Some(after))) = (before, ids.last()) {
+            self.graph.keep(before, *after);
+        }
         for (output, id) in outputs.into_iter().zip(ids) {
             self.set(output, id.map_or(Value::Refused, Value::Ready));
         }
         Ok(())
+    }
+
+    /// What a result was in the last run: zeros, in the first.
+    fn zeros(&mut self, result: &str, ty: &TensorType) -> TensorId {
+        let data = Data::from_bytes(vec![0; ty.bytes()]);
+        let initial = self.graph.constant(format!("{result} at first"), ty.clone(), data);
+        self.graph.state(format!("{result} before"), initial)
     }
 
     fn finish(mut self) -> Result<Graph, Vec<Problem>> {
@@ -297,7 +312,9 @@ fn dtype(code: i8) -> Option<DType> {
         names::UINT8 => Some(DType::U8),
         names::INT16 => Some(DType::I16),
         names::INT32 => Some(DType::I32),
+        names::UINT32 => Some(DType::U32),
         names::INT64 => Some(DType::I64),
+        names::UINT64 => Some(DType::U64),
         names::BOOL => Some(DType::Bool),
         _ => None,
     }
@@ -309,7 +326,7 @@ fn tensor_type(tensor: &Tensor<'_>, dtype: DType) -> Result<TensorType, OpError>
     }
     let shape = shape(&tensor.shape)?;
     let quantization = match dtype {
-        DType::F16 | DType::F32 | DType::Bool => None,
+        DType::F16 | DType::F32 | DType::Bool | DType::U32 | DType::U64 => None,
         DType::I8 | DType::U8 | DType::I16 | DType::I32 | DType::I64 => quantization(tensor, &shape)?,
     };
     Ok(TensorType { dtype, shape, quantization })

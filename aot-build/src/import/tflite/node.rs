@@ -1,8 +1,8 @@
 //! What the mapping of an operator reads: its options and its constant operands.
 
 use super::flatbuffer::{Fault, Scalar, Table};
-use super::names;
 use super::schema::{Model, Operator};
+use super::{flexbuffer, names};
 use crate::error::OpError;
 use crate::graph::{Shape, TensorType};
 use crate::ops::{Activation, Padding2d};
@@ -85,6 +85,16 @@ impl<'m> Node<'m> {
             _ => return Err(format!("options are of type {code}, expected {name} ({expected})").into()),
         }
         Ok(Options { table })
+    }
+
+    /// The attributes of a custom operator, integers and truth values: these, all of them,
+    /// and no others.
+    pub(super) fn attributes<const N: usize>(&self, names: [&str; N]) -> Result<[i64; N], OpError> {
+        // There may be no map where it would be empty.
+        match self.operator.custom_options()? {
+            None | Some([]) if N == 0 => Ok([0; N]),
+            options => flexbuffer::integers(options.unwrap_or_default(), names),
+        }
     }
 
     /// The elements of a constant operand that the importer itself needs, such as a

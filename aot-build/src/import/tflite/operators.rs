@@ -5,7 +5,7 @@ use aot_rt::DType;
 use super::node::Node;
 use super::schema::OperatorCode;
 use super::variables::Access;
-use super::{arithmetic, layers, movement, names, reductions, shapes, variables};
+use super::{arithmetic, layers, movement, names, reductions, shapes, signal, variables};
 use crate::error::OpError;
 use crate::ops::Op;
 
@@ -21,6 +21,8 @@ pub(super) struct Known {
     pub(super) in_graph: InGraph,
     /// Most results.
     pub(super) results: usize,
+    /// It keeps its last result, and is given it in the next run as an operand more.
+    pub(super) keeps: bool,
     /// Types of operands and result that belong together.
     pub(super) types: &'static [&'static [DType]],
     pub(super) meaning: Meaning,
@@ -53,6 +55,9 @@ pub(super) enum InGraph {
 /// Most operands or results of an operator that takes any number.
 pub(super) const MANY: usize = 1024;
 
+/// The same for custom operators, whose names are any.
+const CUSTOM_FAMILIES: [&[Known]; 1] = [signal::OPERATORS];
+
 /// A table for each family of operators, beside the functions that map them.
 const FAMILIES: [&[Known]; 6] = [
     arithmetic::OPERATORS,
@@ -71,12 +76,21 @@ pub(super) const fn known(
     map: Map,
 ) -> Known {
     let meaning = Meaning::Op(map);
-    Known { name, version, operands, in_graph: InGraph::First, results: 1, types, meaning }
+    Known { name, version, operands, in_graph: InGraph::First, results: 1, keeps: false, types, meaning }
 }
 
 pub(super) const fn variable(name: &'static str, access: Access) -> Known {
     let meaning = Meaning::Variable(access);
-    Known { name, version: 1, operands: [0, 2], in_graph: InGraph::All, results: 1, types: &[], meaning }
+    Known {
+        name,
+        version: 1,
+        operands: [0, 2],
+        in_graph: InGraph::All,
+        results: 1,
+        keeps: false,
+        types: &[],
+        meaning,
+    }
 }
 
 impl Known {
@@ -98,6 +112,11 @@ impl Known {
         Self { in_graph: InGraph::Only(operand), ..self }
     }
 
+    /// Its last result is kept for the next run.
+    pub(super) const fn keeping(self) -> Self {
+        Self { keeps: true, ..self }
+    }
+
     /// There may be several results.
     pub(super) const fn with_results(self) -> Self {
         Self { results: MANY, ..self }
@@ -110,14 +129,15 @@ impl Known {
 ///
 /// How messages name it, when it is not known.
 pub(super) fn find(code: &OperatorCode) -> Result<&'static Known, String> {
-    let name = names::operator_name(code.builtin);
-    if code.builtin == names::CUSTOM {
-        return Err(format!("{name} \"{}\"", code.custom.as_deref().unwrap_or_default()));
-    }
-    match FAMILIES.iter().copied().flatten().find(|known| known.name == name) {
+    let builtin = names::operator_name(code.builtin);
+    let (name, families, shown) = match (code.builtin, code.custom.as_deref().unwrap_or_default()) {
+        (names::CUSTOM, custom) => (custom, &CUSTOM_FAMILIES[..], format!("{builtin} \"{custom}\"")),
+        _ => (&*builtin, &FAMILIES[..], builtin.clone()),
+    };
+    match families.iter().copied().flatten().find(|known| known.name == name) {
         Some(known) if (1..=known.version).contains(&code.version) => Ok(known),
-        Some(known) => Err(format!("{name} version {}, known are 1 to {}", code.version, known.version)),
-        None => Err(name),
+        Some(known) => Err(format!("{shown} version {}, known are 1 to {}", code.version, known.version)),
+        None => Err(shown),
     }
 }
 
