@@ -7,7 +7,7 @@ use aot_build::{Config, compile, import};
 use serde::Deserialize;
 
 /// For each file, parts of the message that say what is wrong.
-const SAYS: [(&str, &[&str]); 18] = [
+const SAYS: [(&str, &[&str]); 26] = [
     ("add_i8_shapes", &["[2, 3]", "[2, 4]", "cannot be broadcast"]),
     (
         "average_pool_2d_i8_unequal_quantization",
@@ -34,6 +34,14 @@ const SAYS: [(&str, &[&str]); 18] = [
         "reshape_i8_unequal_quantization",
         &["scale 0.1 and zero point -3", "scale 0.2 and zero point 4", "equal"],
     ),
+    ("signal_energy_bins", &["bins 0 to 5", "no part of 4"]),
+    ("signal_filter_bank_bins", &["band 1 has 4 bins from 5 on", "there are 8"]),
+    ("signal_filter_bank_log_missing_attribute", &["attribute `output_scale` is missing"]),
+    ("signal_pcan_gains", &["operand 2 is i16 [121]", "expected 125 elements"]),
+    ("signal_rfft_length", &["fft_length is 12", "expected a power of two"]),
+    ("signal_rfft_type", &["T is 0", "expected 7 (int16)"]),
+    ("signal_window_shift", &["shift is 32", "expected at most 31"]),
+    ("signal_window_unknown_attribute", &["attribute \"rounding\" is not known", "shift"]),
     ("softmax_i8_output_quantization", &["scale 0.2 and zero point 4", "0.00390625 and -128"]),
 ];
 

@@ -1,7 +1,7 @@
 //! The models of `shared/models` that must give the reference's numbers.
 
 /// Names of their folders.
-pub(crate) const SHARED: [&str; 24] = [
+pub(crate) const SHARED: [&str; 26] = [
     "coral_mobilenet_v1_025_128_uint8",
     "mediapipe_face_detection_short_range",
     "microflow_sine",
@@ -20,6 +20,8 @@ pub(crate) const SHARED: [&str; 24] = [
     "seanet_add12",
     "seanet_conv0",
     "seanet_quantize0",
+    "tflm_audio_preprocessor_float",
+    "tflm_audio_preprocessor_int8",
     "tflm_hello_world_float",
     "tflm_hello_world_int8",
     "tflm_micro_speech",

@@ -26,10 +26,11 @@ def tensor(name, shape, dtype, scale=None, zero_point=None):
     return entry
 
 
-def write_case(folder, *, file, expected_from, inputs, outputs, what, sets, model=None):
+def write_case(folder, *, file, expected_from, inputs, outputs, what, sets, model=None, steps=None):
     """Writes a case folder afresh.
 
-    `sets`: a list of (inputs, outputs), each a list of arrays.
+    `sets`: a list of (inputs, outputs), each a list of arrays; where the model keeps
+    state, their first axis has so many `steps`.
     `model`: the bytes to write as `file`; without them `file` must already be
     there, as a path relative to `folder`.
     """
@@ -47,7 +48,7 @@ def write_case(folder, *, file, expected_from, inputs, outputs, what, sets, mode
         "expected_from": expected_from,
         "inputs": inputs,
         "outputs": outputs,
-        "sequence_steps": None,
+        "sequence_steps": steps,
     }
     (folder / "meta.json").write_text(one_line_per_tensor(meta))
     for index, (ins, outs) in enumerate(sets):

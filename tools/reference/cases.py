@@ -78,6 +78,8 @@ class Case:
 
     `expected`: computed here instead of run, where the reference is wrong.
     `known`: a value from our list of known faults that the result must equal.
+    `steps`: of a model that keeps state, the first extent of all arrays; each set starts
+    afresh.
     """
 
     name: str
@@ -90,18 +92,29 @@ class Case:
     expected: list | None = None
     expected_from: str | None = None
     known: list | None = field(default=None, repr=False)
+    steps: int | None = None
 
     def results(self):
         """(outputs of each set, where they come from)."""
         if self.expected is not None:
             results, source = self.expected, self.expected_from
         elif self.engine == "micro":
-            results, source = run_tflite_micro(self.model, self.sets), TFLITE_MICRO
+            results, source = self.run(run_tflite_micro), TFLITE_MICRO
         else:
-            results, source = run_litert_reference(self.model, self.sets), LITERT_REFERENCE
+            results, source = self.run(run_litert_reference), LITERT_REFERENCE
         if self.known is not None and results[0][0].ravel().tolist() != self.known:
             raise AssertionError(f"{self.name}: {results[0][0].ravel()}, known is {self.known}")
         return results, source
+
+    def run(self, engine):
+        """The outputs of each set from `run_tflite_micro` or `run_litert_reference`."""
+        if self.steps is None:
+            return engine(self.model, self.sets)
+        results = []
+        for arrays in self.sets:
+            steps = engine(self.model, [[array[k] for array in arrays] for k in range(self.steps)])
+            results.append([np.stack(outputs) for outputs in zip(*steps, strict=True)])
+        return results
 
 
 def cases(name, what, op, operands, *, output=None, kinds=("f32", "i8"), seed=0, results=1, declared=(1,), **extra):
