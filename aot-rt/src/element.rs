@@ -11,8 +11,12 @@ pub enum DType {
     I16,
     /// Signed 32-bit integer.
     I32,
+    /// Unsigned 32-bit integer.
+    U32,
     /// Signed 64-bit integer.
     I64,
+    /// Unsigned 64-bit integer.
+    U64,
     /// IEEE 754 half precision.
     F16,
     /// IEEE 754 single precision.
@@ -28,14 +32,24 @@ impl DType {
         match self {
             Self::I8 | Self::U8 | Self::Bool => 1,
             Self::I16 | Self::F16 => 2,
-            Self::I32 | Self::F32 => 4,
-            Self::I64 => 8,
+            Self::I32 | Self::U32 | Self::F32 => 4,
+            Self::I64 | Self::U64 => 8,
         }
     }
 
     /// All types.
-    pub const ALL: [Self; 8] =
-        [Self::I8, Self::U8, Self::I16, Self::I32, Self::I64, Self::F16, Self::F32, Self::Bool];
+    pub const ALL: [Self; 10] = [
+        Self::I8,
+        Self::U8,
+        Self::I16,
+        Self::I32,
+        Self::U32,
+        Self::I64,
+        Self::U64,
+        Self::F16,
+        Self::F32,
+        Self::Bool,
+    ];
 
     /// The type with this [`name`](Self::name).
     #[must_use]
@@ -51,7 +65,9 @@ impl DType {
             Self::U8 => "u8",
             Self::I16 => "i16",
             Self::I32 => "i32",
+            Self::U32 => "u32",
             Self::I64 => "i64",
+            Self::U64 => "u64",
             Self::F16 => "f16",
             Self::F32 => "f32",
             Self::Bool => "bool",
@@ -64,7 +80,15 @@ impl DType {
     pub const fn rust_type(self) -> &'static str {
         match self {
             Self::Bool => "u8",
-            Self::I8 | Self::U8 | Self::I16 | Self::I32 | Self::I64 | Self::F16 | Self::F32 => self.name(),
+            Self::I8
+            | Self::U8
+            | Self::I16
+            | Self::I32
+            | Self::U32
+            | Self::I64
+            | Self::U64
+            | Self::F16
+            | Self::F32 => self.name(),
         }
     }
 }
@@ -91,4 +115,6 @@ macro_rules! element {
     )*};
 }
 
-element!(i8 => I8, u8 => U8, i16 => I16, i32 => I32, i64 => I64, half::f16 => F16, f32 => F32);
+element!(
+    i8 => I8, u8 => U8, i16 => I16, i32 => I32, u32 => U32, i64 => I64, u64 => U64, half::f16 => F16, f32 => F32
+);

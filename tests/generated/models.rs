@@ -21,6 +21,8 @@ pub(crate) const SHARED: &[&str] = &[
     "seanet_conv0",
     "seanet_quantize0",
     "seanet_sub4",
+    "tflm_audio_preprocessor_float",
+    "tflm_audio_preprocessor_int8",
     "tflm_hello_world_float",
     "tflm_hello_world_int8",
     "tflm_keyword_svdf",

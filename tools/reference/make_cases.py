@@ -39,6 +39,7 @@ from families import (
     shapes,
     resizing,
     shorts,
+    signal,
     storage,
     transposed,
     wide,
@@ -68,6 +69,7 @@ FAMILIES = (
     shorts,
     integers,
     legacy_functions,
+    signal,
 )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import flatbuffers
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
+from flatbuffers import flexbuffers
 
 SCHEMA_VERSION = 3
 BUFFER_ALIGNMENT = 16
@@ -18,7 +19,9 @@ TYPES = {
     np.dtype(np.uint8): schema.TensorType.UINT8,
     np.dtype(np.int16): schema.TensorType.INT16,
     np.dtype(np.int32): schema.TensorType.INT32,
+    np.dtype(np.uint32): schema.TensorType.UINT32,
     np.dtype(np.int64): schema.TensorType.INT64,
+    np.dtype(np.uint64): schema.TensorType.UINT64,
     np.dtype(np.bool_): schema.TensorType.BOOL,
 }
 
@@ -74,6 +77,15 @@ class Sparse:
     compressed: tuple
     blocks: tuple = ()
     index_type: type = np.int32
+
+
+@dataclass(frozen=True)
+class Custom:
+    """A custom operator with its attributes, by name."""
+
+    name: str
+    attributes: dict
+    version: int = 1
 
 
 @dataclass(frozen=True)
@@ -140,7 +152,9 @@ def build_graph(nodes):
     results = {id(tensor) for _, _, outputs in nodes for tensor in outputs}
     for op, inputs, outputs in nodes:
         code = schema.OperatorCodeT()
-        code.builtinCode = getattr(schema.BuiltinOperator, op.name)
+        custom = isinstance(op, Custom)
+        code.builtinCode = getattr(schema.BuiltinOperator, "CUSTOM" if custom else op.name)
+        code.customCode = op.name if custom else None
         code.deprecatedBuiltinCode = min(code.builtinCode, 127)
         code.version = op.version
         model.operatorCodes.append(code)
@@ -148,7 +162,9 @@ def build_graph(nodes):
         node.opcodeIndex = len(model.operatorCodes) - 1
         node.inputs = [add(tensor) for tensor in inputs]
         node.outputs = [add(tensor) for tensor in outputs]
-        if op.options is not None:
+        if custom:
+            node.customOptions = np.frombuffer(flexbuffers.Dumps(op.attributes), np.uint8)
+        elif op.options is not None:
             node.builtinOptions = op.options
             kind = type(op.options).__name__.removesuffix("T")
             node.builtinOptionsType = getattr(schema.BuiltinOptions, kind)

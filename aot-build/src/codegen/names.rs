@@ -47,7 +47,7 @@ const METHODS: [&str; 20] = [
 ];
 
 /// Names that a type must not have, as generated code uses them for something else.
-const TAKEN: [&str; 10] = ["f32", "i16", "i32", "i64", "i8", "steps", "str", "u64", "u8", "usize"];
+const TAKEN: [&str; 11] = ["f32", "i16", "i32", "i64", "i8", "steps", "str", "u32", "u64", "u8", "usize"];
 
 /// Name of the runner: the configured one, or that of the file (without extension)
 /// in `CamelCase`.

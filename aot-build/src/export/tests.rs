@@ -80,7 +80,7 @@ impl Choices {
 
     fn ty(&mut self, dtype: DType, shape: Shape) -> TensorType {
         let mut quantization = None;
-        if !matches!(dtype, DType::F16 | DType::F32 | DType::Bool) {
+        if !matches!(dtype, DType::U32 | DType::U64 | DType::F16 | DType::F32 | DType::Bool) {
             let zero_point = |choices: &mut Self| match dtype {
                 DType::U8 => choices.below(256) as i32,
                 _ => choices.below(256) as i32 - 128,

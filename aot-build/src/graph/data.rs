@@ -43,7 +43,7 @@ impl Data {
     ///
     /// # Errors
     ///
-    /// When `dtype` is no integer type.
+    /// When `dtype` is no integer type that 64 bits hold with its sign.
     pub fn integers(&self, dtype: DType) -> Result<Vec<i64>, String> {
         fn read<const N: usize>(bytes: &[u8], from: fn([u8; N]) -> i64) -> Vec<i64> {
             bytes.as_chunks().0.iter().map(|chunk| from(*chunk)).collect()
@@ -53,8 +53,14 @@ impl Data {
             DType::U8 | DType::Bool => read(&self.0, |b: [u8; 1]| b[0].into()),
             DType::I16 => read(&self.0, |b| i16::from_le_bytes(b).into()),
             DType::I32 => read(&self.0, |b| i32::from_le_bytes(b).into()),
+            DType::U32 => read(&self.0, |b| u32::from_le_bytes(b).into()),
             DType::I64 => read(&self.0, i64::from_le_bytes),
-            DType::F16 | DType::F32 => return Err(format!("{} where integers are needed", dtype.name())),
+            DType::F16 | DType::F32 | DType::U64 => {
+                return Err(format!(
+                    "{} where integers that 64 bits hold with their sign are needed",
+                    dtype.name()
+                ));
+            }
         })
     }
 }

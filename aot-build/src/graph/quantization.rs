@@ -83,6 +83,7 @@ impl Quantization {
             DType::I32 | DType::I64 => (i32::MIN, i32::MAX),
             DType::F16 | DType::F32 => return Err("floating-point tensors have no quantization".into()),
             DType::Bool => return Err("truth values have no quantization".into()),
+            DType::U32 | DType::U64 => return Err(format!("{} tensors have no quantization", dtype.name())),
         };
         match self.zero_points.iter().find(|z| !(min..=max).contains(*z)) {
             Some(z) => Err(format!("zero point {z} is outside {min}..={max}")),

@@ -49,6 +49,14 @@ fn kernel(from: DType, to: DType, len: usize) -> Option<Kernel> {
         (DType::I32, DType::I8) => Kernel::CastI32I8(cast),
         (DType::I32, DType::I16) => Kernel::CastI32I16(cast),
         (DType::I32, DType::I64) => Kernel::CastI32I64(cast),
+        (DType::F32, DType::U32) => Kernel::CastF32U32(cast),
+        (DType::U32, DType::F32) => Kernel::CastU32F32(cast),
+        (DType::U32, DType::I64) => Kernel::CastU32I64(cast),
+        // Between integers of 32 bits nothing changes, and what is cut off or filled in is
+        // the same with and without sign.
+        (DType::I32, DType::U32) | (DType::U32, DType::I32) => Kernel::CopyI8(CopyI8 { len: len * 4 }),
+        (DType::U32, to @ (DType::I8 | DType::I16)) => return kernel(DType::I32, to, len),
+        (from @ (DType::I8 | DType::I16 | DType::I64), DType::U32) => return kernel(from, DType::I32, len),
         (DType::I64, DType::F32) => Kernel::CastI64F32(cast),
         (DType::I64, DType::I8) => Kernel::CastI64I8(cast),
         (DType::I64, DType::I16) => Kernel::CastI64I16(cast),
@@ -71,11 +79,20 @@ fn truth(from: DType, len: usize, node: &mut NodeLowering<'_, '_>) -> Option<(Ke
     let kernel = match from {
         DType::F32 => Kernel::CompareF32(params),
         DType::I16 => Kernel::CompareI16(params),
-        DType::I32 => Kernel::CompareI32(params),
-        DType::I64 => Kernel::CompareI64(params),
+        DType::I32 | DType::U32 => Kernel::CompareI32(params),
+        DType::I64 | DType::U64 => Kernel::CompareI64(params),
         DType::F16 | DType::I8 | DType::U8 | DType::Bool => return None,
     };
     Some((kernel, node.constant(from, &vec![0; from.size()])))
+}
+
+/// An operand as a kernel takes it: truth values, and what is only copied, are bytes to it.
+const fn as_taken(operand: Operand, dtype: DType) -> Operand {
+    match dtype {
+        DType::I8 => operand.as_bytes(),
+        DType::I32 | DType::I64 => operand.as_signed(),
+        _ => operand,
+    }
 }
 
 impl Operator for Cast {
@@ -97,17 +114,14 @@ impl Operator for Cast {
         let len = node.output(0).ty.shape.elements();
         let description = format!("{len} elements, {} → {}", from.name(), to.name());
         let (x, y) = (node.read(0)?, node.write(0));
-        // Truth values, and what is only copied, are bytes to the kernels.
-        let bytes = |operand: Operand, dtype| {
-            if dtype == DType::Bool || from == to { operand.as_bytes() } else { operand }
-        };
-        let (x, y) = (bytes(x, from), bytes(y, to));
         let (kernel, operands) = if to == DType::Bool {
             let (kernel, constant) = truth(from, len, node).ok_or_else(|| no_kernel(&[from, to]))?;
             (kernel, vec![x, y, constant])
         } else {
             (kernel(from, to, len).ok_or_else(|| no_kernel(&[from, to]))?, vec![x, y])
         };
+        let operands = operands.into_iter().zip(kernel.operands());
+        let operands = operands.map(|(operand, info)| as_taken(operand, info.dtype)).collect();
         node.step(kernel, operands, 0, description);
         Ok(())
     }

@@ -42,6 +42,7 @@ mod resize;
 mod reverse;
 mod rnn;
 mod select;
+mod signal;
 mod slice;
 mod softmax;
 mod space_to_batch;
@@ -97,6 +98,10 @@ pub use resize::{Alignment, ResizeBilinear, ResizeNearest};
 pub use reverse::Reverse;
 pub use rnn::Rnn;
 pub use select::Select;
+pub use signal::{
+    SignalEnergy, SignalFftAutoScale, SignalFilterBank, SignalFilterBankLog,
+    SignalFilterBankSpectralSubtraction, SignalFilterBankSquareRoot, SignalPcan, SignalRfft, SignalWindow,
+};
 pub use slice::Slice;
 pub use softmax::Softmax;
 pub use space_to_batch::SpaceToBatch;
@@ -413,6 +418,15 @@ operators! {
     Reverse,
     Rnn,
     Select,
+    SignalEnergy,
+    SignalFftAutoScale,
+    SignalFilterBank,
+    SignalFilterBankLog,
+    SignalFilterBankSpectralSubtraction,
+    SignalFilterBankSquareRoot,
+    SignalPcan,
+    SignalRfft,
+    SignalWindow,
     Slice,
     Softmax,
     SpaceToBatch,

@@ -103,6 +103,8 @@ fn bytes(dtype: DType, value: f64) -> Result<Vec<u8>, OpError> {
         DType::U8 => u8::try_from(integer).map(|q| q.to_le_bytes().to_vec()),
         DType::I16 => i16::try_from(integer).map(|q| q.to_le_bytes().to_vec()),
         DType::I32 => i32::try_from(integer).map(|q| q.to_le_bytes().to_vec()),
+        DType::U32 => u32::try_from(integer).map(|q| q.to_le_bytes().to_vec()),
+        DType::U64 => u64::try_from(integer).map(|q| q.to_le_bytes().to_vec()),
         DType::Bool => u8::try_from(integer).map(|q| vec![q.min(1)]),
         DType::I64 | DType::F16 | DType::F32 => Ok(integer.to_le_bytes().to_vec()),
     };

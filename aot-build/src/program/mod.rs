@@ -142,6 +142,23 @@ impl Operand {
             }
         }
     }
+
+    /// The same memory as signed integers, for kernels to which unsigned ones are the same.
+    #[must_use]
+    pub const fn as_signed(self) -> Self {
+        match self {
+            Self::Buffer(view) => Self::Buffer(View { dtype: signed(view.dtype), ..view }),
+            Self::Constant(view) => Self::Constant(ConstantView { dtype: signed(view.dtype), ..view }),
+        }
+    }
+}
+
+const fn signed(dtype: DType) -> DType {
+    match dtype {
+        DType::U32 => DType::I32,
+        DType::U64 => DType::I64,
+        other => other,
+    }
 }
 
 /// A call of a kernel.

@@ -11,12 +11,14 @@ use crate::graph::Shape;
 const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// Element types and how NumPy calls them.
-const TYPES: [(DType, &str); 8] = [
+const TYPES: [(DType, &str); 10] = [
     (DType::I8, "|i1"),
     (DType::U8, "|u1"),
     (DType::I16, "<i2"),
     (DType::I32, "<i4"),
+    (DType::U32, "<u4"),
     (DType::I64, "<i8"),
+    (DType::U64, "<u8"),
     (DType::F16, "<f2"),
     (DType::F32, "<f4"),
     (DType::Bool, "|b1"),
@@ -167,8 +169,10 @@ mod tests {
             (
                 "{'descr': '>f4', 'fortran_order': False, 'shape': (1,)}",
                 4,
-                Err("elements of type `>f4`, expected one of |i1, |u1, <i2, <i4, <i8, <f2, <f4, |b1; \
-                     save `x.astype(numpy.float32)`"),
+                Err(
+                    "elements of type `>f4`, expected one of |i1, |u1, <i2, <i4, <u4, <i8, <u8, <f2, <f4, |b1; \
+                     save `x.astype(numpy.float32)`",
+                ),
             ),
             ("{'descr': '|i1'}", 0, Err("the header `{'descr': '|i1'}` is not understood")),
             (

@@ -14,12 +14,14 @@ use crate::graph::Shape;
 use crate::import::json::format::Entries;
 
 /// Element types and how the format calls them.
-const TYPES: [(DType, &str); 8] = [
+const TYPES: [(DType, &str); 10] = [
     (DType::I8, "I8"),
     (DType::U8, "U8"),
     (DType::I16, "I16"),
     (DType::I32, "I32"),
+    (DType::U32, "U32"),
     (DType::I64, "I64"),
+    (DType::U64, "U64"),
     (DType::F16, "F16"),
     (DType::F32, "F32"),
     (DType::Bool, "BOOL"),
@@ -195,7 +197,8 @@ mod tests {
         let tensors = SafeTensors::read(file(header, &[0; 4])).unwrap();
         assert_eq!(tensors.names().collect::<Vec<_>>(), ["a", "b"]);
         assert_eq!(tensors.get("c"), None);
-        let expect = "elements of type `BF16`, expected one of I8, U8, I16, I32, I64, F16, F32, BOOL";
+        let expect =
+            "elements of type `BF16`, expected one of I8, U8, I16, I32, U32, I64, U64, F16, F32, BOOL";
         assert_eq!(tensors.get("a").unwrap().unwrap_err(), expect);
         assert_eq!(tensors.get("b").unwrap().unwrap_err(), "i16 [2] takes 4 bytes, there are 2");
     }

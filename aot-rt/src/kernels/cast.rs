@@ -110,6 +110,21 @@ pub fn cast_i64_i32(params: &impl Params<Cast>, x: &[i64], y: &mut [i32]) {
     map(params.get().len, x, y, |x| x as i32);
 }
 
+/// From f32 to uint32.
+pub fn cast_f32_u32(params: &impl Params<Cast>, x: &[f32], y: &mut [u32]) {
+    map(params.get().len, x, y, |x| x as u32);
+}
+
+/// From uint32 to f32.
+pub fn cast_u32_f32(params: &impl Params<Cast>, x: &[u32], y: &mut [f32]) {
+    map(params.get().len, x, y, |x| x as f32);
+}
+
+/// From uint32 to int64.
+pub fn cast_u32_i64(params: &impl Params<Cast>, x: &[u32], y: &mut [i64]) {
+    map(params.get().len, x, y, i64::from);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,7 +143,14 @@ mod tests {
         let mut long = [0; 3];
         cast_i32_i64(&three, &[-1, 0, i32::MAX], &mut long);
         assert_eq!(long, [-1, 0, 2_147_483_647]);
+        let mut naturals = [0; 3];
+        cast_f32_u32(&three, &[-1.5, 1.5, 1e10], &mut naturals);
+        assert_eq!(naturals, [0, 1, u32::MAX]);
+        cast_u32_i64(&three, &naturals, &mut long);
+        assert_eq!(long, [0, 1, 4_294_967_295]);
         let mut floats = [0.0; 3];
+        cast_u32_f32(&three, &naturals, &mut floats);
+        assert_eq!(floats, [0.0, 1.0, 4_294_967_296.0]);
         cast_i64_f32(&three, &[-1, 1 << 40, 3], &mut floats);
         assert_eq!(floats, [-1.0, 1_099_511_627_776.0, 3.0]);
     }

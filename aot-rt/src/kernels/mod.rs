@@ -55,6 +55,7 @@ mod rnn;
 mod root_i16;
 mod rows;
 mod select;
+mod signal;
 mod softmax;
 mod softmax_i16;
 mod strided_copy;
@@ -80,9 +81,10 @@ pub use binary::{
     pow_f32, squared_difference_f32, squared_difference_i32, sub_f32, sub_i32, sub_i64,
 };
 pub use cast::{
-    Cast, cast_f32_i8, cast_f32_i16, cast_f32_i32, cast_f32_i64, cast_i8_i16, cast_i8_i32, cast_i8_i64,
-    cast_i16_f32, cast_i16_i8, cast_i16_i32, cast_i16_i64, cast_i32_f32, cast_i32_i8, cast_i32_i16,
-    cast_i32_i64, cast_i64_f32, cast_i64_i8, cast_i64_i16, cast_i64_i32,
+    Cast, cast_f32_i8, cast_f32_i16, cast_f32_i32, cast_f32_i64, cast_f32_u32, cast_i8_i16, cast_i8_i32,
+    cast_i8_i64, cast_i16_f32, cast_i16_i8, cast_i16_i32, cast_i16_i64, cast_i32_f32, cast_i32_i8,
+    cast_i32_i16, cast_i32_i64, cast_i64_f32, cast_i64_i8, cast_i64_i16, cast_i64_i32, cast_u32_f32,
+    cast_u32_i64,
 };
 pub use compare::{
     Compare, CompareI8, Orders, compare_f32, compare_i8, compare_i16, compare_i32, compare_i64,
@@ -141,6 +143,13 @@ pub use rnn::{RnnF32, rnn_f32};
 pub use root_i16::{RsqrtI16, SqrtI16, rsqrt_i16, sqrt_i16};
 pub use rows::{RowLayer, RowOrigin, RowSource, Rows, next as next_row, ring_row, ring_row_mut};
 pub use select::{SelectI8, select_i8};
+pub use signal::{
+    SignalEnergyI16, SignalFftAutoScaleI16, SignalFilterBankLogU32, SignalFilterBankSpectralSubtractionU32,
+    SignalFilterBankSquareRootU64, SignalFilterBankU32, SignalPcanU32, SignalRfft, SignalWindowI16,
+    signal_energy_i16, signal_fft_auto_scale_i16, signal_filter_bank_log_u32,
+    signal_filter_bank_spectral_subtraction_u32, signal_filter_bank_square_root_u64, signal_filter_bank_u32,
+    signal_pcan_u32, signal_rfft_f32, signal_rfft_i16, signal_rfft_i32, signal_window_i16,
+};
 pub use softmax::{SoftmaxF32, SoftmaxI8, softmax_f32, softmax_i8, softmax_i8_i16};
 pub use softmax_i16::{SoftmaxI16, softmax_i16};
 pub use strided_copy::{StridedCopyI8, strided_copy_i8};

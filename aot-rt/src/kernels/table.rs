@@ -18,8 +18,14 @@ macro_rules! dtype {
     (i32) => {
         DType::I32
     };
+    (u32) => {
+        DType::U32
+    };
     (i64) => {
         DType::I64
+    };
+    (u64) => {
+        DType::U64
     };
     (f16) => {
         DType::F16
@@ -237,6 +243,7 @@ kernels! {
     plain CastF32I32(Cast) => cast_f32_i32(x: f32, y: i32);
     plain CastF32I64(Cast) => cast_f32_i64(x: f32, y: i64);
     plain CastF32I8(Cast) => cast_f32_i8(x: f32, y: i8);
+    plain CastF32U32(Cast) => cast_f32_u32(x: f32, y: u32);
     plain CastI16F32(Cast) => cast_i16_f32(x: i16, y: f32);
     plain CastI16I32(Cast) => cast_i16_i32(x: i16, y: i32);
     plain CastI16I64(Cast) => cast_i16_i64(x: i16, y: i64);
@@ -252,6 +259,8 @@ kernels! {
     plain CastI8I16(Cast) => cast_i8_i16(x: i8, y: i16);
     plain CastI8I32(Cast) => cast_i8_i32(x: i8, y: i32);
     plain CastI8I64(Cast) => cast_i8_i64(x: i8, y: i64);
+    plain CastU32F32(Cast) => cast_u32_f32(x: u32, y: f32);
+    plain CastU32I64(Cast) => cast_u32_i64(x: u32, y: i64);
     elementwise CeilF32(UnaryF32) => ceil_f32(x: f32, y: f32);
     elementwise ClampF32 => clamp_f32(x: f32, y: f32);
     plain CompareF32(Compare) => compare_f32(x: f32, y: i8, b: f32);
@@ -395,6 +404,21 @@ kernels! {
     elementwise RsqrtF32(UnaryF32) => rsqrt_f32(x: f32, y: f32);
     elementwise RsqrtI16 => rsqrt_i16(x: i16, y: i16);
     plain SelectI8 => select_i8(x: i8, y: i8, a: i8, b: i8);
+    plain SignalEnergyI16 => signal_energy_i16(x: i16, y: u32);
+    elementwise SignalFftAutoScaleI16 => signal_fft_auto_scale_i16(x: i16, y: i16, shift: &mut i32);
+    plain SignalFilterBankLogU32 => signal_filter_bank_log_u32(x: u32, y: i16, table: i16);
+    elementwise SignalFilterBankSpectralSubtractionU32 => signal_filter_bank_spectral_subtraction_u32(
+        x: u32, y: u32, noise: &mut u32
+    );
+    plain SignalFilterBankSquareRootU64 => signal_filter_bank_square_root_u64(x: u64, y: u32, shift: i32);
+    plain SignalFilterBankU32 => signal_filter_bank_u32(
+        x: u32, y: u64, weights: i16, unweights: i16, bin_starts: i16, weight_starts: i16, widths: i16
+    );
+    elementwise SignalPcanU32 => signal_pcan_u32(x: u32, y: u32, noise: u32, gains: i16);
+    plain SignalRfftF32(SignalRfft) => signal_rfft_f32(x: f32, y: f32, turns: f32);
+    plain SignalRfftI16(SignalRfft) => signal_rfft_i16(x: i16, y: i16, turns: i16);
+    plain SignalRfftI32(SignalRfft) => signal_rfft_i32(x: i32, y: i32, turns: i32);
+    elementwise SignalWindowI16 => signal_window_i16(x: i16, y: i16, weights: i16);
     elementwise SinF32(UnaryF32) => sin_f32(x: f32, y: f32);
     elementwise SoftmaxF32 => softmax_f32(x: f32, y: f32);
     elementwise SoftmaxI16 => softmax_i16(x: i16, y: i16, exp: i16, reciprocal: i16);

@@ -17,7 +17,7 @@ from ai_edge_litert import schema_py_generated as schema
 from cases import INT8_VERSIONS
 from engines import run_litert_reference, run_tflite_micro
 from families import recurrent
-from tflite_file import Op, Quantization, Tensor, build
+from tflite_file import Custom, Op, Quantization, Tensor, build
 
 X = Quantization.tensor(0.1, -3)
 OTHER = Quantization.tensor(0.2, 4)
@@ -50,6 +50,7 @@ def all_models():
     yield from (Refused(*model) for model in recurrent.refused_models())
     yield from int16()
     yield fused_tanh()
+    yield from signal()
 
 
 def int16():
@@ -291,6 +292,37 @@ def matrices():
         [activation((1, 2, 2, 1), X), integers([4, 4])],
         output,
     )
+
+
+def signal():
+    """Custom operators of the audio front end, whose attributes or tables do not fit."""
+    samples, bins = Tensor("x0", (8,), np.int16), Tensor("x0", (8,), np.uint32)
+    noise = Tensor("x1", (8,), np.uint32)
+
+    def model(name, reason, operator, attributes, operands, shape, dtype):
+        op = Custom(f"Signal{operator}", attributes)
+        return Refused(f"signal_{name}", reason, op, operands, Tensor("y", shape, dtype))
+
+    def shorts(*values):
+        return constant(np.array(values, np.int16))
+
+    framed = [samples, shorts(*[1] * 8)]
+    attributes = {"shift": 12, "rounding": 1}
+    yield model("window_unknown_attribute", "rounding is not known", "Window", attributes, framed, (8,), np.int16)
+    yield model("window_shift", "32 bits are more than there are", "Window", {"shift": 32}, framed, (8,), np.int16)
+    attributes = {"T": schema.TensorType.FLOAT32, "fft_length": 16}
+    yield model("rfft_type", "T says float32, the operand is int16", "Rfft", attributes, [samples], (18,), np.int16)
+    attributes = {"T": schema.TensorType.INT16, "fft_length": 12}
+    yield model("rfft_length", "12 is no power of two", "Rfft", attributes, [samples], (14,), np.int16)
+    attributes = {"start_index": 0, "end_index": 5}
+    yield model("energy_bins", "bins up to 5 of 4", "Energy", attributes, [samples], (4,), np.uint32)
+    attributes, reason = {"input_correction_bits": 3}, "output_scale is missing"
+    yield model("filter_bank_log_missing_attribute", reason, "FilterBankLog", attributes, [bins], (8,), np.int16)
+    operands = [bins, noise, shorts(*[1] * 121)]
+    yield model("pcan_gains", "121 gains, 125 are needed", "PCAN", {"snr_shift": 6}, operands, (8,), np.uint32)
+    starts, widths, weights = shorts(0, 5), shorts(4, 4), shorts(*[1] * 9)
+    operands, reason = [bins, weights, weights, starts, starts, widths], "4 bins from 5 on, there are 8"
+    yield model("filter_bank_bins", reason, "FilterBank", {"num_channels": 1}, operands, (1,), np.uint64)
 
 
 def activation(shape, quantization, name="x0"):

@@ -21,7 +21,8 @@ pub(crate) struct Array {
 
 /// The elements of an array, as numbers.
 pub(crate) enum Elements<'a> {
-    Integers(Box<dyn Iterator<Item = i64> + 'a>),
+    /// Signed and unsigned ones of 64 bits.
+    Integers(Box<dyn Iterator<Item = i128> + 'a>),
     Floats(Box<dyn Iterator<Item = f32> + 'a>),
 }
 
@@ -64,7 +65,9 @@ impl Array {
             DType::U8 | DType::Bool => numbers!(Integers, u8),
             DType::I16 => numbers!(Integers, i16),
             DType::I32 => numbers!(Integers, i32),
+            DType::U32 => numbers!(Integers, u32),
             DType::I64 => numbers!(Integers, i64),
+            DType::U64 => numbers!(Integers, u64),
             DType::F16 => numbers!(Floats, aot_rt::f16),
             DType::F32 => numbers!(Floats, f32),
         }

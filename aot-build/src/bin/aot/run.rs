@@ -79,7 +79,7 @@ struct Output {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Values {
-    Integers(Vec<i64>),
+    Integers(Vec<i128>),
     Floats(Vec<f32>),
 }
 
@@ -147,7 +147,9 @@ impl Values {
     /// The first ones.
     fn show(&self) -> String {
         let (shown, all): (Vec<_>, _) = match self {
-            Self::Integers(values) => (values.iter().take(SHOWN).map(i64::to_string).collect(), values.len()),
+            Self::Integers(values) => {
+                (values.iter().take(SHOWN).map(i128::to_string).collect(), values.len())
+            }
             Self::Floats(values) => {
                 (values.iter().take(SHOWN).map(|value| format!("{value:?}")).collect(), values.len())
             }

@@ -7,6 +7,7 @@
 mod arithmetic;
 mod entry;
 mod flatbuffer;
+mod flexbuffer;
 mod images;
 mod layers;
 mod matrices;
@@ -19,6 +20,7 @@ mod recurrent;
 mod reductions;
 mod schema;
 mod shapes;
+mod signal;
 mod sparsity;
 mod stored;
 mod structure;
@@ -200,7 +202,7 @@ impl<'m> Importer<'m> {
         index: usize,
         operator: &'m Operator<'m>,
         (known, map): (&'static Known, Map),
-        inputs: Vec<Option<TensorId>>,
+        mut inputs: Vec<Option<TensorId>>,
     ) -> Result<(), OpError> {
         let outputs: Vec<_> =
             operator.outputs.iter().map(|index| usize::try_from(*index).unwrap_or_default()).collect();
@@ -214,6 +216,9 @@ impl<'m> Importer<'m> {
         let op = map(&self.view(operator, operands, result))?;
         let names: Vec<_> = outputs.iter().map(|output| self.name(*output)).collect();
         let name = names.first().cloned().unwrap_or_default();
+        let kept = names.last().zip(types.last()).filter(|_| known.keeps);
+        let before = kept.map(|(name, ty)| self.zeros(name, ty));
+        inputs.extend(before.map(Some));
         let open = outputs.iter().map(|output| self.open_axes(*output)).collect::<Result<Vec<_>, _>>()?;
         let declarations = names.into_iter().zip(types).zip(open);
         let declarations =
@@ -226,6 +231,9 @@ impl<'m> Importer<'m> {
             let integers = node.outputs.iter().all(|id| is_integer(&graph.tensor(*id).ty));
             if integers { evaluate(graph, node, self.config, &mut self.folding) } else { None }
         });
+        if let (Some(before), Some(Some(after))) = (before, ids.last()) {
+            self.graph.keep(before, *after);
+        }
         let (results, states) = ids.split_at(outputs.len());
         for (output, id) in outputs.into_iter().zip(results) {
             self.set(output, id.map_or(Value::Refused, Value::Ready));
@@ -299,6 +307,13 @@ impl<'m> Importer<'m> {
     /// The axes whose extents the file leaves open.
     fn open_axes(&self, index: usize) -> Result<Vec<usize>, OpError> {
         self.model.tensors.get(index).map_or(Ok(Vec::new()), open::axes)
+    }
+
+    /// What a result was in the last run: zeros, in the first.
+    fn zeros(&mut self, result: &str, ty: &TensorType) -> TensorId {
+        let data = Data::from_bytes(vec![0; ty.bytes()]);
+        let initial = self.graph.constant(format!("{result} at first"), ty.clone(), data);
+        self.graph.state(format!("{result} before"), initial)
     }
 
     fn finish(mut self) -> Result<Graph, Vec<Problem>> {
@@ -426,7 +441,9 @@ fn dtype(code: i8) -> Option<DType> {
         names::UINT8 => Some(DType::U8),
         names::INT16 => Some(DType::I16),
         names::INT32 => Some(DType::I32),
+        names::UINT32 => Some(DType::U32),
         names::INT64 => Some(DType::I64),
+        names::UINT64 => Some(DType::U64),
         names::BOOL => Some(DType::Bool),
         _ => None,
     }
@@ -438,7 +455,7 @@ fn tensor_type(tensor: &Tensor<'_>, dtype: DType) -> Result<TensorType, OpError>
     }
     let shape = shape(&tensor.shape)?;
     let quantization = match dtype {
-        DType::F16 | DType::F32 | DType::Bool => None,
+        DType::F16 | DType::F32 | DType::Bool | DType::U32 | DType::U64 => None,
         DType::I8 | DType::U8 | DType::I16 | DType::I32 | DType::I64 => quantization(tensor, &shape)?,
     };
     Ok(TensorType { dtype, shape, quantization })

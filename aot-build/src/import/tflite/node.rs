@@ -2,7 +2,7 @@
 
 use super::flatbuffer::{Fault, Scalar, Table};
 use super::schema::{Model, Operator};
-use super::{Value, names};
+use super::{Value, flexbuffer, names};
 use crate::error::OpError;
 use crate::graph::{GraphBuilder, Shape, TensorType};
 use crate::ops::{Activation, Padding2d};
@@ -99,6 +99,16 @@ impl<'m> Node<'m> {
             self.model.tensors.get(index).ok_or_else(|| format!("operand {operand} does not exist"))?;
         let data = self.model.buffer(tensor.buffer).map_err(|problem| problem.message)?;
         Ok(data.is_some() || self.computed(index).is_some())
+    }
+
+    /// The attributes of a custom operator, integers and truth values: these, all of them,
+    /// and no others.
+    pub(super) fn attributes<const N: usize>(&self, names: [&str; N]) -> Result<[i64; N], OpError> {
+        // There may be no map where it would be empty.
+        match self.operator.custom_options()? {
+            None | Some([]) if N == 0 => Ok([0; N]),
+            options => flexbuffer::integers(options.unwrap_or_default(), names),
+        }
     }
 
     /// The elements of a constant operand that the importer itself needs, such as a

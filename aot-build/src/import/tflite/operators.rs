@@ -6,7 +6,8 @@ use super::node::Node;
 use super::schema::OperatorCode;
 use super::variables::Access;
 use super::{
-    arithmetic, images, layers, matrices, movement, names, recurrent, reductions, shapes, sparsity, variables,
+    arithmetic, images, layers, matrices, movement, names, recurrent, reductions, shapes, signal, sparsity,
+    variables,
 };
 use crate::error::OpError;
 use crate::graph::{Data, Shape};
@@ -27,6 +28,8 @@ pub(super) struct Known {
     /// Which operands are variables that the operator brings up to date: in the graph, they
     /// are further results.
     pub(super) states: &'static [usize],
+    /// It keeps its last result, and is given it in the next run as an operand more.
+    pub(super) keeps: bool,
     /// Types of operands and result that belong together.
     pub(super) types: &'static [&'static [DType]],
     pub(super) meaning: Meaning,
@@ -72,6 +75,9 @@ pub(super) enum InGraph {
 /// Most operands or results of an operator that takes any number.
 pub(super) const MANY: usize = 1024;
 
+/// The same for custom operators, whose names are any.
+const CUSTOM_FAMILIES: [&[Known]; 1] = [signal::OPERATORS];
+
 /// A table for each family of operators, beside the functions that map them.
 const FAMILIES: &[&[Known]] = &[
     arithmetic::OPERATORS,
@@ -94,13 +100,12 @@ pub(super) const fn known(
     map: Map,
 ) -> Known {
     let meaning = Meaning::Op(map);
-    Known { name, version, operands, in_graph: InGraph::First, results: 1, states: &[], types, meaning }
+    new(name, version, operands, types, meaning)
 }
 
 pub(super) const fn variable(name: &'static str, access: Access) -> Known {
     let meaning = Meaning::Variable(access);
-    let (operands, in_graph) = ([0, 2], InGraph::All);
-    Known { name, version: 1, operands, in_graph, results: 1, states: &[], types: &[], meaning }
+    Known { in_graph: InGraph::All, ..new(name, 1, [0, 2], &[], meaning) }
 }
 
 /// An operator that is computed when the file is read.
@@ -110,8 +115,27 @@ pub(super) const fn constant(
     types: &'static [&'static [DType]],
     compute: Compute,
 ) -> Known {
-    let meaning = Meaning::Constant(compute);
-    Known { name, version: 1, operands, in_graph: InGraph::First, results: 1, states: &[], types, meaning }
+    new(name, 1, operands, types, Meaning::Constant(compute))
+}
+
+pub(super) const fn new(
+    name: &'static str,
+    version: i32,
+    operands: [usize; 2],
+    types: &'static [&'static [DType]],
+    meaning: Meaning,
+) -> Known {
+    Known {
+        name,
+        version,
+        operands,
+        in_graph: InGraph::First,
+        results: 1,
+        states: &[],
+        keeps: false,
+        types,
+        meaning,
+    }
 }
 
 impl Known {
@@ -144,6 +168,11 @@ impl Known {
         Self { in_graph: InGraph::UpTo(operands), states, ..self }
     }
 
+    /// Its last result is kept for the next run.
+    pub(super) const fn keeping(self) -> Self {
+        Self { keeps: true, ..self }
+    }
+
     /// There may be several results.
     pub(super) const fn with_results(self) -> Self {
         Self { results: MANY, ..self }
@@ -156,14 +185,15 @@ impl Known {
 ///
 /// How messages name it, when it is not known.
 pub(super) fn find(code: &OperatorCode) -> Result<&'static Known, String> {
-    let name = names::operator_name(code.builtin);
-    if code.builtin == names::CUSTOM {
-        return Err(format!("{name} \"{}\"", code.custom.as_deref().unwrap_or_default()));
-    }
-    match FAMILIES.iter().copied().flatten().find(|known| known.name == name) {
+    let builtin = names::operator_name(code.builtin);
+    let (name, families, shown) = match (code.builtin, code.custom.as_deref().unwrap_or_default()) {
+        (names::CUSTOM, custom) => (custom, &CUSTOM_FAMILIES[..], format!("{builtin} \"{custom}\"")),
+        _ => (&*builtin, &FAMILIES[..], builtin.clone()),
+    };
+    match families.iter().copied().flatten().find(|known| known.name == name) {
         Some(known) if (1..=known.version).contains(&code.version) => Ok(known),
-        Some(known) => Err(format!("{name} version {}, known are 1 to {}", code.version, known.version)),
-        None => Err(name),
+        Some(known) => Err(format!("{shown} version {}, known are 1 to {}", code.version, known.version)),
+        None => Err(shown),
     }
 }
 

@@ -69,6 +69,9 @@ mod operator {
     pub(super) const OUTPUTS: usize = 2;
     pub(super) const OPTIONS_TYPE: usize = 3;
     pub(super) const OPTIONS: usize = 4;
+    pub(super) const CUSTOM_OPTIONS: usize = 5;
+    pub(super) const CUSTOM_OPTIONS_FORMAT: usize = 6;
+    pub(super) const LARGE_CUSTOM_OPTIONS_OFFSET: usize = 9;
     pub(super) const OPTIONS_2_TYPE: usize = 11;
 }
 
@@ -298,6 +301,19 @@ impl<'a> Operator<'a> {
             return Err(Fault::new(self.table.position(), message));
         }
         Ok((self.table.scalar(operator::OPTIONS_TYPE, 0_u8)?, self.table.table(operator::OPTIONS)?))
+    }
+
+    /// The options of a custom operator, a flexbuffer; `None` where there are none.
+    pub(super) fn custom_options(&self) -> Result<Option<&'a [u8]>, Fault> {
+        let format = self.table.scalar(operator::CUSTOM_OPTIONS_FORMAT, 0_i8)?;
+        let outside = self.table.scalar(operator::LARGE_CUSTOM_OPTIONS_OFFSET, 0_u64)?;
+        if format != 0 || outside > 1 {
+            let message = "custom options of another format than flexbuffers, or outside of the flatbuffer";
+            return Err(Fault::new(self.table.position(), message));
+        }
+        let options = self.table.bytes(operator::CUSTOM_OPTIONS)?;
+        self.table.file().charge(self.table.position(), options.map_or(0, <[u8]>::len))?;
+        Ok(options)
     }
 }
 

@@ -8,20 +8,12 @@
 use aot_rt::DType;
 
 use super::flatbuffer::{Fault, File, Scalar, Table};
-use super::operators::{InGraph, Known, Meaning};
+use super::operators::{Known, Meaning, new};
 use super::types::{F, I};
 use crate::error::OpError;
 
-pub(super) const OPERATORS: &[Known] = &[Known {
-    name: "DENSIFY",
-    version: 1,
-    operands: [1, 1],
-    in_graph: InGraph::First,
-    results: 1,
-    states: &[],
-    types: &[&[F, F], &[I, I], &[DType::F16, DType::F16]],
-    meaning: Meaning::Dense,
-}];
+pub(super) const OPERATORS: &[Known] =
+    &[new("DENSIFY", 1, [1, 1], &[&[F, F], &[I, I], &[DType::F16, DType::F16]], Meaning::Dense)];
 
 mod parameters {
     pub(super) const TRAVERSAL_ORDER: usize = 0;

@@ -119,7 +119,7 @@ fn tensors() {
         (
             r#""x": {"dtype": "f32","#,
             r#""x": {"dtype": "f26","#,
-            "line 5, column 20: tensor `x`: unknown variant `f26`, expected one of `i8`, `u8`, `i16`, `i32`, `i64`, `f16`, `f32`, `bool`\n  = help: did you mean `f16`?",
+            "line 5, column 20: tensor `x`: unknown variant `f26`, expected one of `i8`, `u8`, `i16`, `i32`, `u32`, `i64`, `u64`, `f16`, `f32`, `bool`\n  = help: did you mean `f16`?",
         ),
         (
             r#""x": {"dtype": "f32","#,
@@ -307,7 +307,7 @@ fn nodes() {
         (
             attributes,
             r#"{"dtype": "i7"}"#,
-            "line 12, column 96: node #0 quantize `q`: unknown variant `i7`, expected one of `i8`, `u8`, `i16`, `i32`, `i64`, `f16`, `f32`, `bool`",
+            "line 12, column 96: node #0 quantize `q`: unknown variant `i7`, expected one of `i8`, `u8`, `i16`, `i32`, `u32`, `i64`, `u64`, `f16`, `f32`, `bool`",
         ),
         (
             attributes,

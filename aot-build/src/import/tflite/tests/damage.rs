@@ -23,6 +23,7 @@ fn samples() -> Vec<Vec<u8>> {
         pad(),
         pool,
         reshape(&[3, -1], &[3, 4]),
+        signal_window(),
         softmax(),
         squeeze,
     ];

@@ -9,6 +9,7 @@ pub(super) const I32: i8 = 2;
 pub(super) const BOOL: i8 = 6;
 pub(super) const U8: i8 = 3;
 pub(super) const I64: i8 = 4;
+pub(super) const I16: i8 = 7;
 pub(super) const I8: i8 = 9;
 
 /// Fields of `Tensor`.
@@ -27,6 +28,7 @@ pub(super) const INPUTS: usize = 1;
 pub(super) const OUTPUTS: usize = 2;
 pub(super) const OPTIONS_TYPE: usize = 3;
 pub(super) const OPTIONS: usize = 4;
+pub(super) const CUSTOM_OPTIONS: usize = 5;
 
 /// A model file in the making.
 #[derive(Clone)]
@@ -130,6 +132,20 @@ impl File {
         let problems = self.read().expect_err("the file is refused");
         problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
     }
+}
+
+/// A custom operator, with the attribute `shift`, 12.
+pub(super) fn signal_window() -> File {
+    let mut file = File::new();
+    let x = file.tensor("x", I16, &[1, 4]);
+    let weights = file.constant("weights", I16, &[4], vec![0, 16, 0, 8, 0, 8, 0, 16]);
+    let y = file.tensor("y", I16, &[1, 4]);
+    file.operator(32, &[x, weights], y, None);
+    file.codes[0].set(1, "SignalWindow");
+    // `flatbuffers.flexbuffers.Dumps({"shift": 12})`.
+    file.operators[0].set(CUSTOM_OPTIONS, b"shift\0\x01\x07\x01\x01\x01\x0c\x04\x02\x24\x01".to_vec());
+    (file.inputs, file.outputs) = (vec![x], vec![y]);
+    file
 }
 
 pub(super) fn quantization(scales: &[f32], zero_points: &[i64]) -> Table {

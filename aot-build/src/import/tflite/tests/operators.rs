@@ -3,10 +3,10 @@
 use aot_rt::DType;
 
 use super::files::*;
-use super::writer::Table;
+use super::writer::{Field, Table};
 use crate::ops::{
     Activation, Add, AveragePool2d, Conv2d, DepthwiseConv2d, Dequantize, FullyConnected, Logistic, MaxPool2d,
-    Mean, Op, Pad, Padding2d, Quantize, Relu, Reshape, Softmax,
+    Mean, Op, Pad, Padding2d, Quantize, Relu, Reshape, SignalWindow, Softmax,
 };
 
 fn shape(extents: &[usize]) -> Op {
@@ -178,6 +178,22 @@ fn constant_operands_are_refused() {
         (expand(&[3]), "axis 3 is outside -2..2"),
         (expand(&[0, 1]), "2 axes, expected 1"),
     ] {
+        let found = file.problems();
+        assert!(found.contains(expect), "expected {expect}, found {found}");
+    }
+}
+
+#[test]
+fn custom_options() {
+    let file = signal_window();
+    assert_eq!(file.read().unwrap().nodes[0].op, SignalWindow { shift: 12 }.into());
+    for (slot, field, expect) in [
+        (CUSTOM_OPTIONS, Field::from(Vec::<u8>::new()), "no flexbuffer with a map"),
+        (CUSTOM_OPTIONS + 1, Field::from(1_u8), "custom options of another format than flexbuffers"),
+        (9, Field::from(4096_u64), "outside of the flatbuffer"),
+    ] {
+        let mut file = signal_window();
+        file.operators[0].set(slot, field);
         let found = file.problems();
         assert!(found.contains(expect), "expected {expect}, found {found}");
     }
