@@ -28,8 +28,11 @@ from families import (
     layout,
     legacy,
     logic,
+    lookups,
     movement,
+    normalizations,
     pooling,
+    reductions,
     refused,
     storage,
     wide,
@@ -50,6 +53,9 @@ FAMILIES = (
     legacy,
     storage,
     wide,
+    reductions,
+    lookups,
+    normalizations,
 )
 
 

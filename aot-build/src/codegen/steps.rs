@@ -53,10 +53,18 @@ fn specialises(kernel: &Kernel) -> bool {
             | Kernel::DepthwiseConv2dF32(_)
             | Kernel::DepthwiseConv2dI8(_)
             | Kernel::DepthwiseConv2dI16(_)
+            | Kernel::L2Pool2dF32(_)
             | Kernel::MaxPool2dF32(_)
             | Kernel::MaxPool2dI8(_)
             | Kernel::MeanF32(_)
+            | Kernel::MeanI16(_)
             | Kernel::MeanI8(_)
+            | Kernel::ReduceMaximumF32(_)
+            | Kernel::ReduceMaximumI8(_)
+            | Kernel::ReduceMinimumF32(_)
+            | Kernel::ReduceMinimumI8(_)
+            | Kernel::ReduceSumF32(_)
+            | Kernel::ReduceSumI32(_)
     )
 }
 

@@ -5,7 +5,9 @@
 
 mod activation;
 mod add;
+mod arg;
 mod average_pool2d;
+mod axis;
 mod batch_to_space;
 mod binary;
 mod blocks;
@@ -15,22 +17,32 @@ mod cast;
 mod compare;
 mod concatenation;
 mod conv2d;
+mod cumulative_sum;
 mod depth_to_space;
 mod depthwise_conv2d;
 mod dequantize;
+mod embedding_lookup;
 mod find;
 mod fully_connected;
 mod gather;
+mod gather_nd;
+mod l2_normalization;
+mod l2_pool2d;
 mod leaky_relu;
+mod local_response_normalization;
+mod log_softmax;
 mod logistic;
 mod max_pool2d;
 mod mean;
 mod mirror_pad;
+mod one_hot;
 mod pack;
 mod pad;
 mod prelu;
 mod quantize;
 mod quantized;
+mod reduce;
+mod reduced;
 mod relu;
 mod reshape;
 mod reverse;
@@ -45,6 +57,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 mod tile;
+mod top_k;
 mod transpose;
 mod unary;
 mod unpack;
@@ -53,6 +66,7 @@ mod window;
 
 pub use activation::Activation;
 pub use add::Add;
+pub use arg::{Arg, ArgFunction};
 pub use average_pool2d::AveragePool2d;
 pub use batch_to_space::BatchToSpace;
 pub use binary::{Binary, BinaryFunction};
@@ -61,21 +75,30 @@ pub use cast::Cast;
 pub use compare::{Compare, Relation};
 pub use concatenation::Concatenation;
 pub use conv2d::Conv2d;
+pub use cumulative_sum::CumulativeSum;
 pub use depth_to_space::DepthToSpace;
 pub use depthwise_conv2d::DepthwiseConv2d;
 pub use dequantize::Dequantize;
+pub use embedding_lookup::EmbeddingLookup;
 pub use find::Find;
 pub use fully_connected::FullyConnected;
 pub use gather::Gather;
+pub use gather_nd::GatherNd;
+pub use l2_normalization::L2Normalization;
+pub use l2_pool2d::L2Pool2d;
 pub use leaky_relu::LeakyRelu;
+pub use local_response_normalization::LocalResponseNormalization;
+pub use log_softmax::LogSoftmax;
 pub use logistic::Logistic;
 pub use max_pool2d::MaxPool2d;
 pub use mean::Mean;
 pub use mirror_pad::{Mirror, MirrorPad};
+pub use one_hot::OneHot;
 pub use pack::Pack;
 pub use pad::Pad;
 pub use prelu::Prelu;
 pub use quantize::Quantize;
+pub use reduce::{Reduce, ReduceFunction};
 pub use relu::Relu;
 pub use reshape::Reshape;
 pub use reverse::Reverse;
@@ -86,6 +109,7 @@ pub use space_to_batch::SpaceToBatch;
 pub use space_to_depth::SpaceToDepth;
 pub use split::Split;
 pub use tile::Tile;
+pub use top_k::TopK;
 pub use transpose::Transpose;
 pub use unary::{Unary, UnaryFunction};
 pub use unpack::Unpack;
@@ -360,6 +384,7 @@ macro_rules! operators {
 
 operators! {
     Add,
+    Arg,
     AveragePool2d,
     BatchToSpace,
     Binary,
@@ -368,21 +393,30 @@ operators! {
     Compare,
     Concatenation,
     Conv2d,
+    CumulativeSum,
     DepthToSpace,
     DepthwiseConv2d,
     Dequantize,
+    EmbeddingLookup,
     Find,
     FullyConnected,
     Gather,
+    GatherNd,
+    L2Normalization,
+    L2Pool2d,
     LeakyRelu,
+    LocalResponseNormalization,
+    LogSoftmax,
     Logistic,
     MaxPool2d,
     Mean,
     MirrorPad,
+    OneHot,
     Pack,
     Pad,
     Prelu,
     Quantize,
+    Reduce,
     Relu,
     Reshape,
     Reverse,
@@ -393,6 +427,7 @@ operators! {
     SpaceToDepth,
     Split,
     Tile,
+    TopK,
     Transpose,
     Unary,
     Unpack,

@@ -33,6 +33,18 @@ impl Default for Softmax {
     }
 }
 
+/// Refuses int8 rows that are too long.
+///
+/// # Errors
+///
+/// When they are.
+pub(super) fn check_columns_i8(columns: usize) -> Result<(), OpError> {
+    if columns <= MAX_COLUMNS_I8 {
+        return Ok(());
+    }
+    Err(format!("rows of {columns} are too long for int8, the limit is {MAX_COLUMNS_I8}").into())
+}
+
 impl Operator for Softmax {
     const NAME: &'static str = "softmax";
 
@@ -56,11 +68,7 @@ impl Operator for Softmax {
             (DType::F32, DType::F32) => Kernel::SoftmaxF32(SoftmaxF32 { rows, columns, beta: self.beta }),
             (DType::I8, DType::I8) => {
                 quantized::check_fixed(y, 1.0 / 256.0, -128)?;
-                if columns > MAX_COLUMNS_I8 {
-                    let message =
-                        format!("rows of {columns} are too long for int8, the limit is {MAX_COLUMNS_I8}");
-                    return Err(message.into());
-                }
+                check_columns_i8(columns)?;
                 let scale = quantized::tensor_wide(x)?.scale;
                 let params = SoftmaxI8::new(rows, columns, self.beta, scale)
                     .ok_or_else(|| format!("beta {} times scale {scale} is outside 2^-26..16", self.beta))?;

@@ -155,36 +155,20 @@ pub(super) fn operands_i16(
     factors: &[f64],
 ) -> Result<Vec<Operand>, OpError> {
     for tensor in [node.input(0)?, node.output(0)] {
-        if quantized::tensor_wide(tensor)?.zero_point != 0 {
-            return Err(format!("`{}` is i16 with a zero point other than 0", tensor.name).into());
-        }
+        quantized::without_zero_point(tensor)?;
     }
     let channels = node.input(1)?.ty.shape[axis];
     let bias = bias(node, DType::I64, channels)?;
     check_bias_scale(node, axis)?;
     let (mut multipliers, mut shifts) = (Vec::new(), Vec::new());
     for &factor in factors {
-        let (multiplier, shift) = factor_i16(factor)?;
+        let (multiplier, shift) = quantized::short_factor(factor)?;
         multipliers.extend(multiplier.to_le_bytes());
         shifts.push(shift);
     }
     let multipliers = node.constant(DType::I16, &multipliers);
     let shifts = node.constant(DType::I8, &shifts);
     Ok(vec![node.read(0)?, node.write(0), node.read(1)?, bias, multipliers, shifts])
-}
-
-/// The 15 bits of a factor, and how far a product with them is shifted right.
-///
-/// # Errors
-///
-/// When the factor is 128 or more: sums of 47 bits fit then, which no layer exceeds.
-fn factor_i16(factor: f64) -> Result<(i16, u8), OpError> {
-    let multiplier = quantized::multiplier(factor)?;
-    let shift = u8::try_from(15 - multiplier.shift).ok().filter(|shift| *shift > 7);
-    let shift = shift.ok_or_else(|| format!("the scales' ratio {factor} is too large"))?;
-    // As the reference does: the highest would be rounded up to 16 bits.
-    let rounded = (i64::from(multiplier.multiplier) + (1 << 15)) >> 16;
-    Ok((i16::try_from(rounded).unwrap_or(i16::MAX), shift))
 }
 
 /// The factors of the accumulators, and the zero point of the weights.

@@ -5,9 +5,11 @@
 //! ([`Rounding::Double`], TensorFlow Lite Micro's default); some builds round once
 //! ([`Rounding::Single`]).
 
+mod root;
 mod transcendental;
 
-pub use transcendental::{exp_negative, logistic, one_over_one_plus, tanh_of_double};
+pub use root::inverse_square_root;
+pub use transcendental::{exp_negative, logarithm, logistic, one_over_one_plus, tanh_of_double};
 
 /// How often [`Multiplier::apply`] rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

@@ -15,11 +15,13 @@
 
 use crate::params::kernel_params;
 mod add;
+mod arg;
 mod binary;
 mod cast;
 mod compare;
 mod conv2d;
 mod conv2d_add;
+mod cumulative_sum;
 mod depthwise_conv2d;
 mod dot;
 mod dynamic;
@@ -28,12 +30,18 @@ mod elementwise;
 mod filters;
 mod fully_connected;
 mod gather;
+mod gather_nd;
 mod images;
+mod l2_normalization;
+mod l2_pool2d;
 mod leaky_relu;
+mod local_response_normalization;
+mod log_softmax;
 mod lookup;
 mod loops;
 mod mean;
 mod mode;
+mod one_hot;
 mod output;
 mod overlap;
 mod pad;
@@ -41,6 +49,8 @@ mod pool2d;
 mod product;
 mod quantize;
 mod real;
+mod reduce;
+mod reduction;
 mod requantize;
 mod rows;
 mod select;
@@ -50,10 +60,12 @@ mod sum_rows;
 mod table;
 #[cfg(test)]
 mod tests;
+mod top_k;
 mod unary;
 mod window;
 
 pub use add::{AddI8, SumI8, add_i8, add_i16, squared_difference_i8, sub_i8};
+pub use arg::{Arg, arg_max_f32, arg_max_i8, arg_max_i32, arg_min_f32, arg_min_i8, arg_min_i32};
 pub use binary::{
     BinaryExact, BinaryF32, add_f32, add_i32, div_f32, div_i32, floor_div_f32, floor_div_i32, floor_mod_f32,
     floor_mod_i32, maximum_f32, maximum_i8, maximum_i32, minimum_f32, minimum_i8, minimum_i32, mul_f32,
@@ -72,6 +84,9 @@ pub use conv2d::{
 pub use conv2d_add::{
     Accumulating, Conv2dAddF32, Conv2dAddI8, conv2d_add_f16, conv2d_add_f32, conv2d_add_i8,
 };
+pub use cumulative_sum::{
+    CumulativeSum, CumulativeSumI8, cumulative_sum_f32, cumulative_sum_i8, cumulative_sum_i32,
+};
 pub use depthwise_conv2d::{
     DepthwiseConv2dAsymmetricI8, DepthwiseConv2dF32, DepthwiseConv2dI8, DepthwiseConv2dI16,
     depthwise_conv2d_asymmetric_i8, depthwise_conv2d_f16, depthwise_conv2d_f32, depthwise_conv2d_i8,
@@ -86,13 +101,21 @@ pub use fully_connected::{
     fully_connected_f32, fully_connected_i8, fully_connected_i16,
 };
 pub use gather::{GatherI8, gather_i8};
+pub use gather_nd::{GatherNdI8, gather_nd_i8};
 pub use images::{Apart, Images, Overlapping, Row};
+pub use l2_normalization::{
+    L2NormalizationF32, L2NormalizationI8, l2_normalization_f32, l2_normalization_i8,
+};
+pub use l2_pool2d::{L2Pool2dF32, l2_pool2d_f32};
 pub use leaky_relu::{
     LeakyReluF32, LeakyReluI16, PreluI8, leaky_relu_f32, leaky_relu_i16, prelu_f32, prelu_i8,
 };
+pub use local_response_normalization::{LocalResponseNormalizationF32, local_response_normalization_f32};
+pub use log_softmax::{LogSoftmaxF32, LogSoftmaxI8, log_softmax_f32, log_softmax_i8};
 pub use lookup::{LookupI8, logistic_table, lookup_i8, rescale_table, tanh_table};
-pub use mean::{MeanF32, MeanI8, Reduction, mean_f32, mean_i8};
+pub use mean::{MeanF32, MeanI8, MeanI16, mean_f32, mean_i8, mean_i16};
 pub use mode::{Kind, Mode, OperandInfo};
+pub use one_hot::{OneHot, one_hot_i32, one_hot_i64};
 pub use output::{OutputI8, RangeF32, RangeI8, RangeI16};
 pub use overlap::{Distances, Overlap};
 pub use pad::{PadF32, PadI8, Padding, pad_f32, pad_i8};
@@ -106,6 +129,12 @@ pub use quantize::{
     Rescale, dequantize_f16_f32, dequantize_i8_f32, dequantize_i16_f32, flip_sign_bit_i8, quantize_f32_i8,
     quantize_f32_i16, rescale_i8_i16, rescale_i16_i8, rescale_i16_i16, rescale_i32_i16,
 };
+pub use reduce::{
+    Reduce, ReduceProductI8, reduce_maximum_f32, reduce_maximum_i8, reduce_maximum_i32, reduce_minimum_f32,
+    reduce_minimum_i8, reduce_minimum_i32, reduce_product_f32, reduce_product_i8, reduce_product_i32,
+    reduce_sum_f32, reduce_sum_i32,
+};
+pub use reduction::Reduction;
 pub use rows::{RowLayer, RowOrigin, RowSource, Rows, next as next_row, ring_row, ring_row_mut};
 pub use select::{SelectI8, select_i8};
 pub use softmax::{SoftmaxF32, SoftmaxI8, softmax_f32, softmax_i8};
@@ -115,6 +144,7 @@ pub use sum_rows::{
     sum_rows_f32, sum_rows_i8,
 };
 pub use table::Kernel;
+pub use top_k::{TopK, top_k_f32, top_k_i8, top_k_i32};
 pub use unary::{
     UnaryF32, abs_f32, ceil_f32, cos_f32, elu_f32, exp_f32, floor_f32, gelu_f32, gelu_tanh_f32,
     hard_swish_f32, log_f32, neg_f32, round_f32, rsqrt_f32, sin_f32, sqrt_f32, square_f32, tanh_f32,

@@ -7,9 +7,11 @@
 mod arithmetic;
 mod flatbuffer;
 mod layers;
+mod lookups;
 mod movement;
 mod names;
 mod node;
+mod normalizations;
 mod operators;
 mod reductions;
 mod schema;
@@ -145,7 +147,7 @@ impl<'m> Importer<'m> {
         }
         let in_graph = match known.in_graph {
             InGraph::First => 0..known.types.first().map_or(0, |row| row.len() - 1),
-            InGraph::All => 0..found,
+            InGraph::All | InGraph::AllBut(_) => 0..found,
             InGraph::Only(operand) => operand..operand + 1,
         };
         let operands = operator.inputs.get(in_graph).unwrap_or(&operator.inputs);
@@ -153,9 +155,9 @@ impl<'m> Importer<'m> {
             return Err(format!("operand {i} is left out").into());
         }
         // All are looked at, so that all problems are found.
-        let values: Vec<_> = operands
-            .iter()
-            .map(|index| usize::try_from(*index).map_or(Some(None), |index| self.value(index).map(Some)))
+        let chosen = operands.iter().enumerate().filter(|(i, _)| known.in_graph != InGraph::AllBut(*i));
+        let values: Vec<_> = chosen
+            .map(|(_, index)| usize::try_from(*index).map_or(Some(None), |index| self.value(index).map(Some)))
             .collect();
         Ok(values.into_iter().collect())
     }
@@ -365,7 +367,10 @@ fn closed(tensor: &Tensor<'_>) -> Result<(), OpError> {
 fn check_types(known: &Known, operands: &[Option<TensorType>], result: DType) -> Result<(), OpError> {
     let fits = |row: &&[DType]| {
         let fits = |(i, operand): (usize, &Option<TensorType>)| {
-            let expected = if known.in_graph == InGraph::First { row.get(i) } else { row.first() };
+            let expected = match known.in_graph {
+                InGraph::First | InGraph::AllBut(_) => row.get(i),
+                InGraph::All | InGraph::Only(_) => row.first(),
+            };
             operand.as_ref().is_none_or(|ty| Some(&ty.dtype) == expected)
         };
         operands.iter().enumerate().all(fits) && row.last() == Some(&result)

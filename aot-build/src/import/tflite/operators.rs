@@ -5,7 +5,7 @@ use aot_rt::DType;
 use super::node::Node;
 use super::schema::OperatorCode;
 use super::variables::Access;
-use super::{arithmetic, layers, movement, names, reductions, shapes, variables};
+use super::{arithmetic, layers, lookups, movement, names, normalizations, reductions, shapes, variables};
 use crate::error::OpError;
 use crate::ops::Op;
 
@@ -46,6 +46,8 @@ pub(super) enum InGraph {
     First,
     /// All: their type is the first one of a row.
     All,
+    /// All but this one; a row has the types of the others.
+    AllBut(usize),
     /// This one.
     Only(usize),
 }
@@ -54,10 +56,12 @@ pub(super) enum InGraph {
 pub(super) const MANY: usize = 1024;
 
 /// A table for each family of operators, beside the functions that map them.
-const FAMILIES: [&[Known]; 6] = [
+const FAMILIES: [&[Known]; 8] = [
     arithmetic::OPERATORS,
     layers::OPERATORS,
+    lookups::OPERATORS,
     movement::OPERATORS,
+    normalizations::OPERATORS,
     reductions::OPERATORS,
     shapes::OPERATORS,
     variables::OPERATORS,
@@ -96,6 +100,11 @@ impl Known {
     /// Only this operand is a tensor of the graph.
     pub(super) const fn of_operand(self, operand: usize) -> Self {
         Self { in_graph: InGraph::Only(operand), ..self }
+    }
+
+    /// All operands but this one are tensors of the graph.
+    pub(super) const fn but_operand(self, operand: usize) -> Self {
+        Self { in_graph: InGraph::AllBut(operand), ..self }
     }
 
     /// There may be several results.

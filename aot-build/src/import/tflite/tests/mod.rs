@@ -6,6 +6,7 @@ mod files;
 mod models;
 mod movement;
 mod operators;
+mod reductions;
 mod structure;
 mod tensors;
 mod writer;
