@@ -68,6 +68,9 @@ impl ReduceFunction {
     }
 }
 
+/// Most int8 elements of a product, of which the range is followed step by step.
+const MAX_FACTORS: usize = 1 << 16;
+
 /// The kernel for products of int8.
 fn product_i8(node: &NodeLowering<'_, '_>, reduction: Reduction) -> Result<Kernel, OpError> {
     let (x, y) = (quantized::tensor_wide(node.input(0)?)?, quantized::tensor_wide(node.output(0))?);
@@ -91,8 +94,8 @@ fn product_i8(node: &NodeLowering<'_, '_>, reduction: Reduction) -> Result<Kerne
 fn check_product(count: usize, largest: i64, multiplier: i64, shift: u8) -> Result<(), OpError> {
     let mut product = largest;
     for _ in 0..count {
-        let scaled = (product * multiplier >> shift) + 1;
-        if scaled > i64::from(i32::MAX) {
+        let scaled = ((product * multiplier) >> shift) + 1;
+        if scaled > i64::from(i32::MAX) || count > MAX_FACTORS {
             let message = format!("a product of {count} elements can overflow 32 bits");
             return Err(OpError::from(message).help("its range needs a larger scale"));
         }
