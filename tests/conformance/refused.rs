@@ -10,6 +10,7 @@ use serde::Deserialize;
 const SAYS: &[(&str, &[&str])] = &[
     ("add_f32_fused_tanh", &["fused activation TANH is not supported"]),
     ("add_i8_shapes", &["[2, 3]", "[2, 4]", "cannot be broadcast"]),
+    ("arg_max_output_type", &["output_type 4 is not supported"]),
     (
         "average_pool_2d_i16_unequal_quantization",
         &["scale 0.1 and zero point 0", "scale 0.2 and zero point 0", "equal"],
@@ -25,10 +26,16 @@ const SAYS: &[(&str, &[&str])] = &[
     ("conv_2d_i8_scale_count", &["3 scales"]),
     ("conv_2d_i8_stale_output_shape", &["[1, 1, 1, 1]", "[1, 4, 4, 2]"]),
     ("conv_2d_i8_weight_zero_point", &["zero point other than 0"]),
+    ("cumsum_f32_axis_not_constant", &["`axis`", "is not constant"]),
     ("depthwise_conv_2d_hybrid", &["f32", "i8", "dynamic-range quantization is not supported"]),
+    ("embedding_lookup_zero_point", &["`table`", "zero point other than 0"]),
     ("fully_connected_i8_bias_scale", &["scale 0.5", "expected 0.002"]),
     ("fully_connected_i8_depth_mismatch", &["no rows of 12"]),
     ("greater_i16_unequal_scales", &["scale 0.1 and zero point 0", "scale 0.2 and zero point 0", "equal"]),
+    ("gather_nd_f32_axes", &["indices [1, 3] are for 3 axes", "[2, 3]"]),
+    ("gather_nd_f32_index", &["index 3", "3 elements"]),
+    ("l2_normalization_i8_output_quantization", &["scale 0.2 and zero point 4", "0.0078125 and 0"]),
+    ("log_softmax_i8_output_quantization", &["scale 0.2 and zero point 4", "0.0625 and 127"]),
     ("logistic_i8_output_quantization", &["scale 0.2 and zero point 4", "0.00390625 and -128"]),
     (
         "max_pool_2d_i8_unequal_quantization",
@@ -36,7 +43,17 @@ const SAYS: &[(&str, &[&str])] = &[
     ),
     ("mean_f32_axis_out_of_range", &["axis 4", "-3..3"]),
     ("mul_i16_zero_point", &["`x0` is i16 with a zero point other than 0"]),
+    ("one_hot_negative_depth", &["depth is -4"]),
     ("pad_i8_unequal_quantization", &["scale 0.1 and zero point -3", "scale 0.2 and zero point 4", "equal"]),
+    (
+        "reduce_max_i8_unequal_quantization",
+        &["scale 0.1 and zero point -3", "scale 0.2 and zero point 4", "equal"],
+    ),
+    (
+        "reduce_min_i8_unequal_quantization",
+        &["scale 0.1 and zero point -3", "scale 0.2 and zero point 4", "equal"],
+    ),
+    ("reduce_prod_i8_overflow", &["12 elements can overflow 32 bits"]),
     ("reshape_f32_element_count", &["another number of elements"]),
     (
         "reshape_i8_unequal_quantization",
@@ -65,6 +82,7 @@ const SAYS: &[(&str, &[&str])] = &[
     ("signal_window_unknown_attribute", &["attribute \"rounding\" is not known", "shift"]),
     ("softmax_i8_output_quantization", &["scale 0.2 and zero point 4", "0.00390625 and -128"]),
     ("space_to_batch_nd_f32_stale_output_shape", &["[1, 1, 1, 1]", "[2, 1, 6, 1]"]),
+    ("sum_f32_axis_out_of_range", &["axis -3", "-2..2"]),
 ];
 
 #[derive(Deserialize)]

@@ -32,9 +32,12 @@ from families import (
     legacy_functions,
     logic,
     matrices,
+    lookups,
     movement,
+    normalizations,
     pooling,
     recurrent,
+    reductions,
     refused,
     shapes,
     resizing,
@@ -70,6 +73,9 @@ FAMILIES = (
     integers,
     legacy_functions,
     signal,
+    reductions,
+    lookups,
+    normalizations,
 )
 
 

@@ -128,7 +128,8 @@ impl Choices {
             11 => Relu { activation }.into(),
             12 => Reshape { shape: Shape::new(vec![x.elements()]).unwrap() }.into(),
             13 => Softmax { beta: self.scale(), ..Softmax::default() }.into(),
-            _ => self.movement(x),
+            14..30 => self.movement(x),
+            _ => self.reduction(x),
         }
     }
 
@@ -162,6 +163,38 @@ impl Choices {
             _ => {
                 let mode = self.of(&[Mirror::Reflect, Mirror::Symmetric]);
                 MirrorPad { padding: x.iter().map(|extent| [extent - 1, 0]).collect(), mode }.into()
+            }
+        }
+    }
+
+    /// An operator that reduces or searches.
+    fn reduction(&mut self, x: &Shape) -> Op {
+        let (axis, axes) = (self.below(x.len().max(1)), (0..self.below(x.len() + 1)).collect());
+        let (exclusive, reverse, keep_dimensions) =
+            (self.below(2) == 0, self.below(2) == 0, self.below(2) == 0);
+        let dtype = self.of(&[DType::I32, DType::I64]);
+        match self.below(11) {
+            0 => Arg { function: self.of(&[ArgFunction::Max, ArgFunction::Min]), axis, dtype }.into(),
+            1 => CumulativeSum { axis, exclusive, reverse }.into(),
+            2 => EmbeddingLookup { dtype: self.of(&[DType::F32, DType::I8]) }.into(),
+            3 => GatherNd {}.into(),
+            4 => L2Normalization {}.into(),
+            5 => {
+                let (window, stride) = (self.pair(), self.pair());
+                L2Pool2d { window, stride, padding: self.padding(), activation: self.activation() }.into()
+            }
+            6 => {
+                let [bias, alpha, beta] = [self.scale(), self.scale(), self.scale()];
+                LocalResponseNormalization { radius: self.below(9), bias, alpha, beta }.into()
+            }
+            7 => LogSoftmax {}.into(),
+            8 => OneHot { axis, depth: 1 + self.below(3) }.into(),
+            9 => TopK { k: 1 + self.below(2) }.into(),
+            _ => {
+                let sums = [ReduceFunction::Sum, ReduceFunction::Product, ReduceFunction::Any];
+                let extremes = [ReduceFunction::Maximum, ReduceFunction::Minimum, ReduceFunction::All];
+                let function = self.of(&[sums, extremes].concat());
+                Reduce { function, axes, keep_dimensions }.into()
             }
         }
     }

@@ -1,7 +1,7 @@
 //! `gather`: slices of a tensor, by their indices.
 //!
 //! Operands: `x`, indices. Result: `x` with the indices' axes in place of `axis`.
-//! Sources: TFLite GATHER, EMBEDDING_LOOKUP; ONNX Gather.
+//! Sources: TFLite GATHER; ONNX Gather.
 //! Indices that are constant and few become copies, or a view; others are read when the
 //! model runs. One that `x` does not have then gives zeros.
 
@@ -105,6 +105,7 @@ impl Operator for Gather {
         }
         let (outer, inner) = (&x.ty.shape[..self.axis], &x.ty.shape[self.axis + 1..]);
         let kernel = GatherI8 {
+            batch: 1,
             outer: outer.iter().product(),
             extent: x.ty.shape[self.axis],
             indices: indices.ty.shape.elements(),

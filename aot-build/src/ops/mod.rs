@@ -5,7 +5,9 @@
 
 mod activation;
 mod add;
+mod arg;
 mod average_pool2d;
+mod axis;
 mod batch_matmul;
 mod batch_to_space;
 mod bidirectional_lstm;
@@ -18,24 +20,34 @@ mod compare;
 mod concatenation;
 mod conv2d;
 mod conv3d;
+mod cumulative_sum;
 mod depth_to_space;
 mod depthwise_conv2d;
 mod dequantize;
+mod embedding_lookup;
 mod find;
 mod fully_connected;
 mod gather;
+mod gather_nd;
+mod l2_normalization;
+mod l2_pool2d;
 mod leaky_relu;
+mod local_response_normalization;
+mod log_softmax;
 mod logistic;
 mod lstm;
 mod max_pool2d;
 mod mean;
 mod mirror_pad;
+mod one_hot;
 mod pack;
 mod pad;
 mod prelu;
 mod quantize;
 mod quantized;
 mod recurrent;
+mod reduce;
+mod reduced;
 mod relu;
 mod reshape;
 mod resize;
@@ -55,6 +67,7 @@ mod tables_i16;
 #[cfg(test)]
 mod tests;
 mod tile;
+mod top_k;
 mod transpose;
 mod transpose_conv2d;
 mod unary;
@@ -65,6 +78,7 @@ mod window;
 
 pub use activation::Activation;
 pub use add::Add;
+pub use arg::{Arg, ArgFunction};
 pub use average_pool2d::AveragePool2d;
 pub use batch_matmul::BatchMatmul;
 pub use batch_to_space::BatchToSpace;
@@ -76,22 +90,31 @@ pub use compare::{Compare, Relation};
 pub use concatenation::Concatenation;
 pub use conv2d::Conv2d;
 pub use conv3d::{Conv3d, Padding3d};
+pub use cumulative_sum::CumulativeSum;
 pub use depth_to_space::DepthToSpace;
 pub use depthwise_conv2d::DepthwiseConv2d;
 pub use dequantize::Dequantize;
+pub use embedding_lookup::EmbeddingLookup;
 pub use find::Find;
 pub use fully_connected::FullyConnected;
 pub use gather::Gather;
+pub use gather_nd::GatherNd;
+pub use l2_normalization::L2Normalization;
+pub use l2_pool2d::L2Pool2d;
 pub use leaky_relu::LeakyRelu;
+pub use local_response_normalization::LocalResponseNormalization;
+pub use log_softmax::LogSoftmax;
 pub use logistic::Logistic;
 pub use lstm::Lstm;
 pub use max_pool2d::MaxPool2d;
 pub use mean::Mean;
 pub use mirror_pad::{Mirror, MirrorPad};
+pub use one_hot::OneHot;
 pub use pack::Pack;
 pub use pad::Pad;
 pub use prelu::Prelu;
 pub use quantize::Quantize;
+pub use reduce::{Reduce, ReduceFunction};
 pub use relu::Relu;
 pub use reshape::Reshape;
 pub use resize::{Alignment, ResizeBilinear, ResizeNearest};
@@ -109,6 +132,7 @@ pub use space_to_depth::SpaceToDepth;
 pub use split::Split;
 pub use svdf::Svdf;
 pub use tile::Tile;
+pub use top_k::TopK;
 pub use transpose::Transpose;
 pub use transpose_conv2d::TransposeConv2d;
 pub use unary::{Unary, UnaryFunction};
@@ -384,6 +408,7 @@ macro_rules! operators {
 
 operators! {
     Add,
+    Arg,
     AveragePool2d,
     BatchMatmul,
     BatchToSpace,
@@ -395,22 +420,31 @@ operators! {
     Concatenation,
     Conv2d,
     Conv3d,
+    CumulativeSum,
     DepthToSpace,
     DepthwiseConv2d,
     Dequantize,
+    EmbeddingLookup,
     Find,
     FullyConnected,
     Gather,
+    GatherNd,
+    L2Normalization,
+    L2Pool2d,
     LeakyRelu,
+    LocalResponseNormalization,
+    LogSoftmax,
     Logistic,
     Lstm,
     MaxPool2d,
     Mean,
     MirrorPad,
+    OneHot,
     Pack,
     Pad,
     Prelu,
     Quantize,
+    Reduce,
     Relu,
     Reshape,
     ResizeBilinear,
@@ -434,6 +468,7 @@ operators! {
     Split,
     Svdf,
     Tile,
+    TopK,
     Transpose,
     TransposeConv2d,
     Unary,

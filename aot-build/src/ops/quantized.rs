@@ -28,6 +28,32 @@ pub(super) fn legacy(tensor: &Tensor) -> bool {
     tensor.ty.quantization.as_ref().is_some_and(|quantization| quantization.legacy())
 }
 
+/// Checks that an int16 tensor stands for 0 with 0, as kernels of int16 take it.
+///
+/// # Errors
+///
+/// When it does with another number, or has no scale.
+pub(super) fn without_zero_point(tensor: &Tensor) -> Result<(), OpError> {
+    if tensor_wide(tensor)?.zero_point == 0 {
+        return Ok(());
+    }
+    Err(format!("`{}` is i16 with a zero point other than 0", tensor.name).into())
+}
+
+/// The 15 bits of a factor, and how far a product with them is shifted right.
+///
+/// # Errors
+///
+/// When the factor is 128 or more: sums of 47 bits fit then, which no layer exceeds.
+pub(super) fn short_factor(factor: f64) -> Result<(i16, u8), OpError> {
+    let multiplier = multiplier(factor)?;
+    let shift = u8::try_from(15 - multiplier.shift).ok().filter(|shift| *shift > 7);
+    let shift = shift.ok_or_else(|| format!("the scales' ratio {factor} is too large"))?;
+    // As the reference does: the highest would be rounded up to 16 bits.
+    let rounded = (i64::from(multiplier.multiplier) + (1 << 15)) >> 16;
+    Ok((i16::try_from(rounded).unwrap_or(i16::MAX), shift))
+}
+
 /// Scales of weights: one, or one for each of `channels` along `axis`.
 ///
 /// # Errors

@@ -45,7 +45,7 @@ const MAX_COLUMNS_I16: usize = (1 << 16) - 1;
 
 impl Softmax {
     fn params_i8(&self, x: &Tensor, [rows, columns]: [usize; 2]) -> Result<SoftmaxI8, OpError> {
-        check_columns(columns, "int8", MAX_COLUMNS_I8)?;
+        check_columns_i8(columns)?;
         let scale = quantized::tensor_wide(x)?.scale;
         SoftmaxI8::new(rows, columns, self.beta, scale)
             .ok_or_else(|| format!("beta {} times scale {scale} is outside 2^-26..16", self.beta).into())
@@ -64,6 +64,15 @@ impl Softmax {
         quantized::check_sum(1, 65_535, shift)?;
         Ok(SoftmaxI16 { rows, columns, multiplier, shift, single_rounding: node.single_rounding() })
     }
+}
+
+/// Refuses int8 rows that are too long.
+///
+/// # Errors
+///
+/// When they are.
+pub(super) fn check_columns_i8(columns: usize) -> Result<(), OpError> {
+    check_columns(columns, "int8", MAX_COLUMNS_I8)
 }
 
 fn check_columns(columns: usize, dtype: &str, limit: usize) -> Result<(), OpError> {

@@ -244,7 +244,7 @@ fn requantization_i16(
     check_bias_scale(node, axis)?;
     let (mut multipliers, mut shifts) = (Vec::new(), Vec::new());
     for &factor in factors {
-        let (multiplier, shift) = factor_i16(factor)?;
+        let (multiplier, shift) = quantized::short_factor(factor)?;
         multipliers.extend(multiplier.to_le_bytes());
         shifts.push(shift);
     }

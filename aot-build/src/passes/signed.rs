@@ -81,6 +81,7 @@ fn keep_meaning(graph: &Graph, node: &mut Node) {
     match &mut node.op {
         Op::Quantize(quantize) => quantize.dtype = result.dtype,
         Op::Cast(cast) => cast.dtype = result.dtype,
+        Op::EmbeddingLookup(lookup) => lookup.dtype = result.dtype,
         Op::Pad(pad) if is_legacy => pad.value = pad.value.map(|value| value - 128.0),
         _ => {}
     }

@@ -49,7 +49,7 @@ fn halves(step: &Step, buffers: &mut Vec<Buffer>) -> Option<[Step; 2]> {
             let image = whole_image(&p.reduction)?;
             let range = RangeF32 { min: f32::NEG_INFINITY, max: f32::INFINITY };
             let count = image.rows * image.columns;
-            (image, Kernel::AverageF32(AverageF32 { len: p.reduction.kept[2], count, range }), DType::F32)
+            (image, Kernel::AverageF32(AverageF32 { len: p.reduction.kept[3], count, range }), DType::F32)
         }
         Kernel::MeanI8(p) => {
             let image = whole_image(&p.reduction)?;
@@ -97,12 +97,12 @@ fn whole_window(window: &Window2d, channels: usize) -> Option<Image> {
 /// The image that is reduced to its channels. Its rows are as many as its columns, where
 /// nothing tells them apart: any division into rows will do.
 fn whole_image(reduction: &Reduction) -> Option<Image> {
-    let Reduction { kept: [1, 1, channels], kept_strides, reduced: [1, 1, cells], reduced_strides } =
+    let Reduction { kept: [1, 1, 1, channels], kept_strides, reduced: [1, 1, 1, cells], reduced_strides } =
         *reduction
     else {
         return None;
     };
-    (kept_strides[2] == 1 && reduced_strides[2] == channels && cells > 1).then_some(Image {
+    (kept_strides[3] == 1 && reduced_strides[3] == channels && cells > 1).then_some(Image {
         rows: cells,
         columns: 1,
         channels,

@@ -7,11 +7,13 @@
 
 mod interpolated;
 mod inverse_sqrt;
+mod root;
 mod transcendental;
 
 pub use interpolated::{logistic_i16, tanh_i16};
 pub use inverse_sqrt::inverse_sqrt;
-pub use transcendental::{exp_negative, logistic, one_over_one_plus, tanh_of_double};
+pub use root::inverse_square_root;
+pub use transcendental::{exp_negative, logarithm, logistic, one_over_one_plus, tanh_of_double};
 
 /// How often [`Multiplier::apply`] rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

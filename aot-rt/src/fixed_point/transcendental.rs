@@ -97,6 +97,48 @@ const fn one_minus_over_one_plus(x: i32) -> i32 {
     scale_by_power(half_reciprocal(x).wrapping_sub(1 << 29), 2)
 }
 
+/// Natural logarithm of `x`, not less than 1, a `Q12`; the result is `Q5`.
+///
+/// `x` is a power of two, in quarters, times a rest near the fourth root of 1/2, whose
+/// logarithm is a quotient of polynomials.
+#[must_use]
+pub fn logarithm(x: i32) -> i32 {
+    const LOG_2: i32 = 1_488_522_236;
+    /// The square root and the fourth root of 1/2.
+    const ROOT: i32 = 1_518_500_250;
+    const FOURTH_ROOT: i32 = 1_805_811_301;
+    /// Coefficients of the numerator and the denominator.
+    const CUBIC: i32 = 117_049_297;
+    const CONSTANT: i32 = 1_057_819_769;
+    const QUADRATIC: i32 = 127_690_142;
+    const LINEAR: i32 = 638_450_708;
+    /// Bits of a whole and of a quarter as a `Q6`.
+    const WHOLE: u32 = 25;
+    const QUARTER: i32 = 1 << 23;
+    // As it is, and times the root of 1/2: the lesser rest is the one in range.
+    let zeros = x.leading_zeros() as i32;
+    let rest = scale_by_power(mul(scale_by_power(x, zeros - 1), ROOT), 1);
+    let power = ((12 - zeros) << WHOLE) + QUARTER;
+    let less_zeros = mul(x, ROOT).leading_zeros() as i32 - 1;
+    let less_rest = scale_by_power(x, less_zeros);
+    let less_power = ((12 - less_zeros) << WHOLE) - QUARTER;
+    let (rest, power) = (rest.min(less_rest), power.max(less_power));
+    let half_sum = half_sum(rest, FOURTH_ROOT);
+    let difference = rest.wrapping_sub(FOURTH_ROOT).wrapping_mul(2);
+    let square = mul(difference, difference);
+    let numerator = mul(difference, rest).wrapping_add(mul(mul(difference, square), CUBIC));
+    let inner = CONSTANT.wrapping_add(difference).wrapping_add(mul(QUADRATIC, square));
+    let denominator = mul(half_sum, inner).wrapping_add(mul(LINEAR, difference));
+    let of_rest = mul(scale_by_power(numerator, -6), one_over_one_plus(denominator));
+    scale_by_power(mul(power, LOG_2).wrapping_add(of_rest), 1)
+}
+
+/// Half of `a + b`, ties away from zero.
+const fn half_sum(a: i32, b: i32) -> i32 {
+    let sum = a as i64 + b as i64;
+    ((sum + if sum >= 0 { 1 } else { -1 }) / 2) as i32
+}
+
 /// `1 / (1 + exp(-x))` of a `Q(INTEGER_BITS)`; the result is `Q0`.
 #[must_use]
 pub const fn logistic<const INTEGER_BITS: i32>(x: i32) -> i32 {
@@ -144,6 +186,16 @@ mod tests {
                 assert!((real(tanh_of_double::<5>(x), 0) - exact).abs() < 1e-6, "tanh {x}");
             }
         }
+    }
+
+    #[test]
+    fn logarithms_are_near_the_real_ones() {
+        for step in 0..4000_i32 {
+            let x = (1 << 19) + step * 536_000;
+            let exact = libm::log(real(x, 12));
+            assert!((real(logarithm(x), 5) - exact).abs() < 1e-6, "log {x}");
+        }
+        assert_eq!(logarithm(1 << 19), 0);
     }
 
     #[test]

@@ -17,6 +17,7 @@
 
 use crate::params::kernel_params;
 mod add;
+mod arg;
 mod batch_matmul;
 mod binary;
 mod cast;
@@ -24,6 +25,7 @@ mod compare;
 mod conv2d;
 mod conv2d_add;
 mod conv3d;
+mod cumulative_sum;
 mod depthwise_conv2d;
 mod dot;
 mod dynamic;
@@ -32,15 +34,21 @@ mod elementwise;
 mod filters;
 mod fully_connected;
 mod gather;
+mod gather_nd;
 mod images;
 mod interpolate;
+mod l2_normalization;
+mod l2_pool2d;
 mod leaky_relu;
+mod local_response_normalization;
+mod log_softmax;
 mod lookup;
 mod loops;
 mod lstm;
 mod mean;
 mod mode;
 mod nibbles;
+mod one_hot;
 mod output;
 mod overlap;
 mod pad;
@@ -49,6 +57,8 @@ mod product;
 mod quantize;
 mod real;
 mod recurrent;
+mod reduce;
+mod reduction;
 mod requantize;
 mod resize;
 mod rnn;
@@ -64,6 +74,7 @@ mod svdf;
 mod table;
 #[cfg(test)]
 mod tests;
+mod top_k;
 mod transpose_conv2d;
 mod unary;
 mod window;
@@ -71,6 +82,7 @@ mod window;
 pub use add::{
     AddI8, SumI8, add_i8, add_i16, squared_difference_i8, squared_difference_i16, sub_i8, sub_i16,
 };
+pub use arg::{Arg, arg_max_f32, arg_max_i8, arg_max_i32, arg_min_f32, arg_min_i8, arg_min_i32};
 pub use batch_matmul::{
     BatchMatmul, BatchMatmulI8, BatchMatmulI16, batch_matmul_f32, batch_matmul_i8, batch_matmul_i16,
 };
@@ -97,6 +109,9 @@ pub use conv2d_add::{
     Accumulating, Conv2dAddF32, Conv2dAddI8, conv2d_add_f16, conv2d_add_f32, conv2d_add_i8,
 };
 pub use conv3d::{Conv3dF32, conv3d_f32};
+pub use cumulative_sum::{
+    CumulativeSum, CumulativeSumI8, cumulative_sum_f32, cumulative_sum_i8, cumulative_sum_i32,
+};
 pub use depthwise_conv2d::{
     DepthwiseConv2dAsymmetricI8, DepthwiseConv2dF32, DepthwiseConv2dI8, DepthwiseConv2dI16,
     depthwise_conv2d_asymmetric_i8, depthwise_conv2d_f16, depthwise_conv2d_f32, depthwise_conv2d_i8,
@@ -111,15 +126,23 @@ pub use fully_connected::{
     fully_connected_f32, fully_connected_i4, fully_connected_i8, fully_connected_i16,
 };
 pub use gather::{GatherI8, gather_i8};
+pub use gather_nd::{GatherNdI8, gather_nd_i8};
 pub use images::{Apart, Images, Overlapping, Row};
 pub use interpolate::{InterpolateI16, LogisticI16, interpolate_i16, logistic_i16, tanh_i16};
+pub use l2_normalization::{
+    L2NormalizationF32, L2NormalizationI8, l2_normalization_f32, l2_normalization_i8,
+};
+pub use l2_pool2d::{L2Pool2dF32, l2_pool2d_f32};
 pub use leaky_relu::{
     LeakyReluF32, LeakyReluI16, PreluI8, leaky_relu_f32, leaky_relu_i16, prelu_f32, prelu_i8, prelu_i16,
 };
+pub use local_response_normalization::{LocalResponseNormalizationF32, local_response_normalization_f32};
+pub use log_softmax::{LogSoftmaxF32, LogSoftmaxI8, log_softmax_f32, log_softmax_i8};
 pub use lookup::{LookupI8, logistic_table, lookup_i8, rescale_table, tanh_table};
 pub use lstm::{LstmF32, LstmI8, lstm_f32, lstm_i8, lstm_i16};
-pub use mean::{MeanF32, MeanI8, Reduction, mean_f32, mean_i8};
+pub use mean::{MeanF32, MeanI8, MeanI16, mean_f32, mean_i8, mean_i16};
 pub use mode::{Kind, Mode, OperandInfo};
+pub use one_hot::{OneHot, one_hot_i32, one_hot_i64};
 pub use output::{OutputI8, RangeF32, RangeI8, RangeI16};
 pub use overlap::{Distances, Overlap};
 pub use pad::{PadF32, PadI8, Padding, pad_f32, pad_i8};
@@ -135,6 +158,12 @@ pub use quantize::{
     rescale_i16_i32, rescale_i32_i8, rescale_i32_i16,
 };
 pub use recurrent::Sequence;
+pub use reduce::{
+    Reduce, ReduceProductI8, reduce_maximum_f32, reduce_maximum_i8, reduce_maximum_i32, reduce_minimum_f32,
+    reduce_minimum_i8, reduce_minimum_i32, reduce_product_f32, reduce_product_i8, reduce_product_i32,
+    reduce_sum_f32, reduce_sum_i32,
+};
+pub use reduction::Reduction;
 pub use resize::{
     Resize, ResizeBilinearF32, ResizeBilinearI8, ResizeNearestI8, resize_bilinear_f32, resize_bilinear_i8,
     resize_bilinear_i16, resize_nearest_i8,
@@ -159,6 +188,7 @@ pub use sum_rows::{
 };
 pub use svdf::{SvdfF32, SvdfI8, svdf_f32, svdf_i8, svdf_memory_i8};
 pub use table::Kernel;
+pub use top_k::{TopK, top_k_f32, top_k_i8, top_k_i32};
 pub use transpose_conv2d::{
     TransposeConv2dF32, TransposeConv2dI8, TransposeConv2dI16, transpose_conv2d_f32, transpose_conv2d_i8,
     transpose_conv2d_i16, transposed_filters,

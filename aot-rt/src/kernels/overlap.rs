@@ -142,6 +142,7 @@ impl Kernel {
             Self::DepthwiseConv2dAsymmetricI8(p) => {
                 (p.window, [p.in_channels, p.in_channels * p.depth_multiplier])
             }
+            Self::L2Pool2dF32(p) => (p.window, [p.channels; 2]),
             Self::MaxPool2dF32(p) => (p.window, [p.channels; 2]),
             Self::MaxPool2dI16(p) | Self::MaxPool2dI8(p) => (p.window, [p.channels; 2]),
             _ => return None,

@@ -69,7 +69,7 @@ const BLOCK: usize = if VECTORS { 8 } else { 4 };
 
 /// The cells under a window: where they lie in `x`.
 #[derive(Clone, Copy)]
-struct Patch<'a, T> {
+pub(super) struct Patch<'a, T> {
     x: Image<'a, T>,
     rows: usize,
     columns: usize,
@@ -82,7 +82,12 @@ struct Patch<'a, T> {
 
 impl<'a, T: Copy> Patch<'a, T> {
     #[inline(always)]
-    fn new(window: &Window2d, [rows, columns]: [Taps; 2], x: Image<'a, T>, channels: usize) -> Self {
+    pub(super) fn new(
+        window: &Window2d,
+        [rows, columns]: [Taps; 2],
+        x: Image<'a, T>,
+        channels: usize,
+    ) -> Self {
         let [row_axis, column_axis] = window.axes();
         Self {
             x,
@@ -96,7 +101,7 @@ impl<'a, T: Copy> Patch<'a, T> {
 
     /// Folds the cells, in order, from `init` for each channel of `y`.
     #[inline(always)]
-    fn fold<A: Copy>(
+    pub(super) fn fold<A: Copy>(
         &self,
         y: &mut [T],
         init: A,
@@ -149,7 +154,11 @@ impl<'a, T: Copy> Patch<'a, T> {
 
 /// Number of cells that an average divides by.
 #[inline(always)]
-fn counted_cells(window: &Window2d, [rows, columns]: [Taps; 2], padding_after: Option<[usize; 2]>) -> usize {
+pub(super) fn counted_cells(
+    window: &Window2d,
+    [rows, columns]: [Taps; 2],
+    padding_after: Option<[usize; 2]>,
+) -> usize {
     match padding_after {
         None => rows.count * columns.count,
         Some([below, right]) => {

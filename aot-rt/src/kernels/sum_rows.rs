@@ -195,10 +195,10 @@ mod tests {
         let output = OutputI8 { zero_point: 3, min: -128, max: 127, single_rounding: false };
         let factor = Multiplier::from_real(0.9 / 35.0).unwrap();
         let reduction = Reduction {
-            kept: [1, 1, CHANNELS],
-            kept_strides: [0, 0, 1],
-            reduced: [1, 1, 35],
-            reduced_strides: [0, 0, CHANNELS],
+            kept: [1, 1, 1, CHANNELS],
+            kept_strides: [0, 0, 0, 1],
+            reduced: [1, 1, 1, 35],
+            reduced_strides: [0, 0, 0, CHANNELS],
         };
         let (multiplier, shift) = (factor.multiplier, factor.shift);
         mean_i8(&MeanI8 { reduction, input_zero_point: -7, multiplier, shift, output }, &x, &mut expect);

@@ -231,6 +231,12 @@ kernels! {
     elementwise AddI32(BinaryExact) => add_i32(x: i32, y: i32, b: i32);
     elementwise AddI64(BinaryExact) => add_i64(x: i64, y: i64, b: i64);
     elementwise AddI8 => add_i8(x: i8, y: i8, b: i8);
+    plain ArgMaxF32(Arg) => arg_max_f32(x: f32, y: i32);
+    plain ArgMaxI32(Arg) => arg_max_i32(x: i32, y: i32);
+    plain ArgMaxI8(Arg) => arg_max_i8(x: i8, y: i32);
+    plain ArgMinF32(Arg) => arg_min_f32(x: f32, y: i32);
+    plain ArgMinI32(Arg) => arg_min_i32(x: i32, y: i32);
+    plain ArgMinI8(Arg) => arg_min_i8(x: i8, y: i32);
     plain AverageF32 => average_f32(x: f32, y: f32);
     plain AverageI8 => average_i8(x: i32, y: i8);
     window AveragePool2dF32 => average_pool2d_f32(x: f32, y: f32);
@@ -286,6 +292,9 @@ kernels! {
     plain Conv3dF32 => conv3d_f32(x: f32, y: f32, weights: f32, bias: f32);
     plain CopyI8 => copy_i8(x: i8, y: i8);
     elementwise CosF32(UnaryF32) => cos_f32(x: f32, y: f32);
+    elementwise CumulativeSumF32(CumulativeSum) => cumulative_sum_f32(x: f32, y: f32);
+    elementwise CumulativeSumI32(CumulativeSum) => cumulative_sum_i32(x: i32, y: i32);
+    elementwise CumulativeSumI8 => cumulative_sum_i8(x: i8, y: i8);
     window DepthwiseConv2dAsymmetricI8 => depthwise_conv2d_asymmetric_i8(
         x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
     );
@@ -329,14 +338,21 @@ kernels! {
         x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
     );
     plain GatherI8 => gather_i8(x: i8, y: i8, indices: i32);
+    plain GatherNdI8 => gather_nd_i8(x: i8, y: i8, indices: i32);
     elementwise GeluF32(UnaryF32) => gelu_f32(x: f32, y: f32);
     elementwise GeluTanhF32(UnaryF32) => gelu_tanh_f32(x: f32, y: f32);
     elementwise HardSwishF32(UnaryF32) => hard_swish_f32(x: f32, y: f32);
     elementwise InterpolateI16 => interpolate_i16(x: i16, y: i16, table: i16);
+    elementwise L2NormalizationF32 => l2_normalization_f32(x: f32, y: f32);
+    elementwise L2NormalizationI8 => l2_normalization_i8(x: i8, y: i8);
+    window L2Pool2dF32 => l2_pool2d_f32(x: f32, y: f32);
     plain LargestF32 => largest_f32(x: f32, y: f32);
     elementwise LeakyReluF32 => leaky_relu_f32(x: f32, y: f32);
     elementwise LeakyReluI16 => leaky_relu_i16(x: i16, y: i16);
+    plain LocalResponseNormalizationF32 => local_response_normalization_f32(x: f32, y: f32);
     elementwise LogF32(UnaryF32) => log_f32(x: f32, y: f32);
+    elementwise LogSoftmaxF32 => log_softmax_f32(x: f32, y: f32);
+    elementwise LogSoftmaxI8 => log_softmax_i8(x: i8, y: i8);
     elementwise LogisticF32 => logistic_f32(x: f32, y: f32);
     elementwise LogisticI16 => logistic_i16(x: i16, y: i16, table: i16);
     elementwise LookupI8 => lookup_i8(x: i8, y: i8, table: i8);
@@ -361,6 +377,7 @@ kernels! {
     elementwise MaximumI64(BinaryExact) => maximum_i64(x: i64, y: i64, b: i64);
     elementwise MaximumI8(BinaryExact) => maximum_i8(x: i8, y: i8, b: i8);
     plain MeanF32 => mean_f32(x: f32, y: f32);
+    plain MeanI16 => mean_i16(x: i16, y: i16);
     plain MeanI8 => mean_i8(x: i8, y: i8);
     plain MeanOfSumsI8 => mean_of_sums_i8(x: i32, y: i8);
     elementwise MinimumF32(BinaryF32) => minimum_f32(x: f32, y: f32, b: f32);
@@ -377,6 +394,8 @@ kernels! {
     elementwise NegI16(Rescale) => neg_i16(x: i16, y: i16);
     elementwise NegI32(UnaryF32) => neg_i32(x: i32, y: i32);
     elementwise NegI64(UnaryF32) => neg_i64(x: i64, y: i64);
+    plain OneHotI32(OneHot) => one_hot_i32(x: i32, y: i8, on: i8, off: i8);
+    plain OneHotI64(OneHot) => one_hot_i64(x: i64, y: i8, on: i8, off: i8);
     plain PadF32 => pad_f32(x: f32, y: f32);
     plain PadI8 => pad_i8(x: i8, y: i8);
     elementwise PowF32(BinaryF32) => pow_f32(x: f32, y: f32, b: f32);
@@ -386,6 +405,17 @@ kernels! {
     plain QuantizeDynamicI8 => quantize_dynamic_i8(x: f32, y: i8, largest: f32);
     plain QuantizeF32I16 => quantize_f32_i16(x: f32, y: i16);
     plain QuantizeF32I8 => quantize_f32_i8(x: f32, y: i8);
+    plain ReduceMaximumF32(Reduce) => reduce_maximum_f32(x: f32, y: f32);
+    plain ReduceMaximumI32(Reduce) => reduce_maximum_i32(x: i32, y: i32);
+    plain ReduceMaximumI8(Reduce) => reduce_maximum_i8(x: i8, y: i8);
+    plain ReduceMinimumF32(Reduce) => reduce_minimum_f32(x: f32, y: f32);
+    plain ReduceMinimumI32(Reduce) => reduce_minimum_i32(x: i32, y: i32);
+    plain ReduceMinimumI8(Reduce) => reduce_minimum_i8(x: i8, y: i8);
+    plain ReduceProductF32(Reduce) => reduce_product_f32(x: f32, y: f32);
+    plain ReduceProductI32(Reduce) => reduce_product_i32(x: i32, y: i32);
+    plain ReduceProductI8 => reduce_product_i8(x: i8, y: i8);
+    plain ReduceSumF32(Reduce) => reduce_sum_f32(x: f32, y: f32);
+    plain ReduceSumI32(Reduce) => reduce_sum_i32(x: i32, y: i32);
     plain RescaleI16I16(Rescale) => rescale_i16_i16(x: i16, y: i16);
     plain RescaleI16I8(Rescale) => rescale_i16_i8(x: i16, y: i8);
     plain RescaleI16I32(Rescale) => rescale_i16_i32(x: i16, y: i32);
@@ -457,4 +487,7 @@ kernels! {
         x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
     );
     elementwise TanhI16(LogisticI16) => tanh_i16(x: i16, y: i16, table: i16);
+    plain TopKF32(TopK) => top_k_f32(x: f32, y: i32);
+    plain TopKI32(TopK) => top_k_i32(x: i32, y: i32);
+    plain TopKI8(TopK) => top_k_i8(x: i8, y: i32);
 }

@@ -51,6 +51,7 @@ def all_models():
     yield from int16()
     yield fused_tanh()
     yield from signal()
+    yield from reductions()
 
 
 def int16():
@@ -323,6 +324,77 @@ def signal():
     starts, widths, weights = shorts(0, 5), shorts(4, 4), shorts(*[1] * 9)
     operands, reason = [bins, weights, weights, starts, starts, widths], "4 bins from 5 on, there are 8"
     yield model("filter_bank_bins", reason, "FilterBank", {"num_channels": 1}, operands, (1,), np.uint64)
+
+
+def reductions():
+    """Reductions, searches and look-ups that do not fit."""
+    matrix, row = activation((2, 3), X), activation((2,), OTHER, "y")
+    for operator in "REDUCE_MAX", "REDUCE_MIN":
+        yield Refused(
+            f"{operator.lower()}_i8_unequal_quantization",
+            "input and output must have the same quantization: 0.1 -3, 0.2 4",
+            Op(operator, schema.ReducerOptionsT(), 2),
+            [matrix, integers([1])],
+            row,
+        )
+    yield Refused(
+        "reduce_prod_i8_overflow",
+        "the product of 12 elements can overflow the 32 bits of its steps",
+        Op("REDUCE_PROD", schema.ReducerOptionsT(), 2),
+        [activation((2, 12), X), integers([1])],
+        row,
+    )
+    yield Refused(
+        "sum_f32_axis_out_of_range",
+        "axis -3 of a tensor of rank 2",
+        Op("SUM", schema.ReducerOptionsT()),
+        [floats((2, 3)), integers([-3])],
+        floats((2,), "y"),
+    )
+    arg = schema.ArgMaxOptionsT()
+    arg.outputType = schema.TensorType.INT64
+    indices = Tensor("y", (2,), np.int32)
+    yield Refused(
+        "arg_max_output_type",
+        "output_type is int64, the result is int32",
+        Op("ARG_MAX", arg),
+        [floats((2, 3)), integers(1)],
+        indices,
+    )
+    yield Refused(
+        "cumsum_f32_axis_not_constant",
+        "the axis is only known when the model runs",
+        Op("CUMSUM", schema.CumsumOptionsT()),
+        [floats((2, 3)), Tensor("axis", (), np.int32)],
+        floats((2, 3), "y"),
+    )
+    normal = schema.L2NormOptionsT()
+    reason = "the output must have scale 1/128 and zero point 0, found 0.2 4"
+    fixed = activation((2, 3), OTHER, "y")
+    yield Refused("l2_normalization_i8_output_quantization", reason, Op("L2_NORMALIZATION", normal, 2), [matrix], fixed)
+    reason = "the output must have scale 1/16 and zero point 127, found 0.2 4"
+    op = Op("LOG_SOFTMAX", schema.LogSoftmaxOptionsT(), 2)
+    yield Refused("log_softmax_i8_output_quantization", reason, op, [matrix], fixed)
+    op = Op("GATHER_ND", schema.GatherNdOptionsT())
+    reason = "index 3 of an axis of 3 elements"
+    yield Refused("gather_nd_f32_index", reason, op, [floats((2, 3)), integers([[1, 3]])], floats((1,), "y"))
+    reason = "3 indices for the 2 axes of the input"
+    yield Refused("gather_nd_f32_axes", reason, op, [floats((2, 3)), integers([[1, 1, 1]])], floats((1,), "y"))
+    yield Refused(
+        "one_hot_negative_depth",
+        "the depth is -4",
+        Op("ONE_HOT", schema.OneHotOptionsT()),
+        [Tensor("x0", (2,), np.int32), integers(-4), constant(np.float32(1)), constant(np.float32(0))],
+        floats((2, 4), "y"),
+    )
+    table = constant(np.ones((4, 3), np.int8), Quantization.tensor(0.1, 5), "table")
+    yield Refused(
+        "embedding_lookup_zero_point",
+        "a table with zero point 5 for a float32 result",
+        Op("EMBEDDING_LOOKUP", None, 3),
+        [Tensor("x0", (2,), np.int32), table],
+        floats((2, 3), "y"),
+    )
 
 
 def activation(shape, quantization, name="x0"):

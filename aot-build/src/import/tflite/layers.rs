@@ -105,7 +105,7 @@ mod pool {
 }
 
 /// Window, stride, padding and activation of a pool.
-fn pool_2d(node: &Node<'_>) -> Result<([usize; 2], [usize; 2], Padding2d, Activation), OpError> {
+pub(super) fn pool_2d(node: &Node<'_>) -> Result<([usize; 2], [usize; 2], Padding2d, Activation), OpError> {
     let options = node.options(pool::OPTIONS)?;
     let window = [
         options.count(pool::FILTER_H, 0, "filter_height")?,

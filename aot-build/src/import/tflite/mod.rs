@@ -10,10 +10,12 @@ mod flatbuffer;
 mod flexbuffer;
 mod images;
 mod layers;
+mod lookups;
 mod matrices;
 mod movement;
 mod names;
 mod node;
+mod normalizations;
 mod open;
 mod operators;
 mod recurrent;
@@ -178,6 +180,7 @@ impl<'m> Importer<'m> {
             InGraph::First => (0..known.types.first().map_or(0, |row| row.len() - 1)).collect(),
             InGraph::All => (0..found).collect(),
             InGraph::UpTo(operands) => (0..operands.min(found)).collect(),
+            InGraph::AllBut(operand) => (0..found).filter(|i| *i != operand).collect(),
             InGraph::Only(operand) => vec![operand],
             InGraph::These(operands) => operands.to_vec(),
         };
@@ -498,7 +501,7 @@ fn check_types(known: &Known, operands: &[Option<TensorType>], result: DType) ->
     let fits = |row: &&[DType]| {
         let fits = |(i, operand): (usize, &Option<TensorType>)| {
             let expected = match known.in_graph {
-                InGraph::First | InGraph::These(_) => row.get(i),
+                InGraph::First | InGraph::These(_) | InGraph::AllBut(_) => row.get(i),
                 InGraph::UpTo(_) if i + 1 >= row.len() => return true,
                 InGraph::UpTo(_) => row.get(i),
                 InGraph::All | InGraph::Only(_) => row.first(),

@@ -378,7 +378,7 @@ fn required(node: &Node<'_>, operand: usize, what: &str) -> Result<Integers, OpE
 }
 
 /// The only element of a constant operand.
-fn one(node: &Node<'_>, operand: usize, what: &str) -> Result<i64, OpError> {
+pub(super) fn one(node: &Node<'_>, operand: usize, what: &str) -> Result<i64, OpError> {
     let values = required(node, operand, &format!("the {what}"))?.values;
     let &[value] = values.as_slice() else {
         return Err(format!("{} elements for the {what}, expected 1", values.len()).into());

@@ -6,8 +6,8 @@ use super::node::Node;
 use super::schema::OperatorCode;
 use super::variables::Access;
 use super::{
-    arithmetic, images, layers, matrices, movement, names, recurrent, reductions, shapes, signal, sparsity,
-    variables,
+    arithmetic, images, layers, lookups, matrices, movement, names, normalizations, recurrent, reductions,
+    shapes, signal, sparsity, variables,
 };
 use crate::error::OpError;
 use crate::graph::{Data, Shape};
@@ -65,6 +65,8 @@ pub(super) enum InGraph {
     /// The first ones, as many as are not refused. A row has the types of as many as it
     /// lists, the operator of the graph says what the others are.
     UpTo(usize),
+    /// All but this one; a row has the types of the others.
+    AllBut(usize),
     /// This one.
     Only(usize),
     /// These, in the order that the operator of the graph has them in; the types stand in
@@ -83,8 +85,10 @@ const FAMILIES: &[&[Known]] = &[
     arithmetic::OPERATORS,
     images::OPERATORS,
     layers::OPERATORS,
+    lookups::OPERATORS,
     matrices::OPERATORS,
     movement::OPERATORS,
+    normalizations::OPERATORS,
     recurrent::OPERATORS,
     reductions::OPERATORS,
     shapes::OPERATORS,
@@ -171,6 +175,11 @@ impl Known {
     /// Its last result is kept for the next run.
     pub(super) const fn keeping(self) -> Self {
         Self { keeps: true, ..self }
+    }
+
+    /// All operands but this one are tensors of the graph.
+    pub(super) const fn but_operand(self, operand: usize) -> Self {
+        Self { in_graph: InGraph::AllBut(operand), ..self }
     }
 
     /// There may be several results.

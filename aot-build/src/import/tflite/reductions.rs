@@ -1,14 +1,41 @@
-//! Operators that reduce axes.
+//! Operators that reduce axes, or search along one.
 
+use aot_rt::DType;
+
+use super::movement::one;
+use super::names;
 use super::node::{Node, kind};
 use super::operators::{Known, checked_axis, known};
-use super::types::UNARY;
+use super::types::{B, COUNTED, EXTREMES, SEARCHED, SUMMED, TOP, WITH_SHORTS};
 use crate::error::OpError;
-use crate::ops::{Mean, Op};
+use crate::ops::{Arg, ArgFunction, CumulativeSum, Mean, Op, Reduce, ReduceFunction, TopK};
 
-pub(super) const OPERATORS: &[Known] = &[known("MEAN", 3, [2, 2], UNARY, mean)];
+pub(super) const OPERATORS: &[Known] = &[
+    known("ARG_MAX", 2, [2, 2], SEARCHED, |node| arg(node, ArgFunction::Max, kind(40, "ArgMaxOptions", 1))),
+    known("ARG_MIN", 2, [2, 2], SEARCHED, |node| arg(node, ArgFunction::Min, kind(57, "ArgMinOptions", 1))),
+    known("CUMSUM", 1, [2, 2], COUNTED, cumulative_sum),
+    known("MEAN", 3, [2, 2], WITH_SHORTS, mean),
+    known("REDUCE_ALL", 1, [2, 2], &[&[B, B]], |node| reduce(node, ReduceFunction::All)),
+    known("REDUCE_ANY", 2, [2, 2], &[&[B, B]], |node| reduce(node, ReduceFunction::Any)),
+    known("REDUCE_MAX", 3, [2, 2], EXTREMES, |node| reduce(node, ReduceFunction::Maximum)),
+    known("REDUCE_MIN", 3, [2, 2], EXTREMES, |node| reduce(node, ReduceFunction::Minimum)),
+    known("REDUCE_PROD", 2, [2, 2], COUNTED, |node| reduce(node, ReduceFunction::Product)),
+    known("SUM", 2, [2, 2], SUMMED, |node| reduce(node, ReduceFunction::Sum)),
+    known("TOPK_V2", 3, [2, 2], TOP, top_k).with_results(),
+];
 
 fn mean(node: &Node<'_>) -> Result<Op, OpError> {
+    let (axes, keep_dimensions) = reduced(node)?;
+    Ok(Mean { axes, keep_dimensions }.into())
+}
+
+fn reduce(node: &Node<'_>, function: ReduceFunction) -> Result<Op, OpError> {
+    let (axes, keep_dimensions) = reduced(node)?;
+    Ok(Reduce { function, axes, keep_dimensions }.into())
+}
+
+/// The axes that are reduced, and whether they are kept with extents of 1.
+fn reduced(node: &Node<'_>) -> Result<(Vec<usize>, bool), OpError> {
     const KEEP_DIMS: usize = 0;
     let options = node.options(kind(27, "ReducerOptions", 1))?;
     let axes = node.integers(1)?.ok_or("the axes are left out")?;
@@ -16,5 +43,30 @@ fn mean(node: &Node<'_>) -> Result<Op, OpError> {
     // The format lets an axis stand twice; it is reduced once.
     let axes: std::collections::BTreeSet<_> =
         axes.values.iter().map(|axis| checked_axis(*axis, rank)).collect::<Result<_, _>>()?;
-    Ok(Mean { axes: axes.into_iter().collect(), keep_dimensions: options.flag(KEEP_DIMS)? }.into())
+    Ok((axes.into_iter().collect(), options.flag(KEEP_DIMS)?))
+}
+
+fn arg(node: &Node<'_>, function: ArgFunction, options: super::node::Kind) -> Result<Op, OpError> {
+    const OUTPUT_TYPE: usize = 0;
+    let dtype = node.result.dtype;
+    let code = if dtype == DType::I64 { names::INT64 } else { names::INT32 };
+    node.options(options)?.only(OUTPUT_TYPE, &[code], "output_type")?;
+    let axis = checked_axis(one(node, 1, "axis")?, node.shape(0)?.len())?;
+    Ok(Arg { function, axis, dtype }.into())
+}
+
+fn cumulative_sum(node: &Node<'_>) -> Result<Op, OpError> {
+    const EXCLUSIVE: usize = 0;
+    const REVERSE: usize = 1;
+    let options = node.optional_options(kind(102, "CumsumOptions", 2))?;
+    let axis = checked_axis(one(node, 1, "axis")?, node.shape(0)?.len())?;
+    let (exclusive, reverse) = (options.flag(EXCLUSIVE)?, options.flag(REVERSE)?);
+    Ok(CumulativeSum { axis, exclusive, reverse }.into())
+}
+
+fn top_k(node: &Node<'_>) -> Result<Op, OpError> {
+    node.optional_options(kind(34, "TopKV2Options", 0))?;
+    let k = one(node, 1, "number k")?;
+    let k = usize::try_from(k).map_err(|_| format!("k is {k}, expected at least 1"))?;
+    Ok(TopK { k }.into())
 }

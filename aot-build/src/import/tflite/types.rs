@@ -82,6 +82,46 @@ pub(super) const COMPARED: &[&[DType]] = &[
     &[DType::I64, DType::I64, B],
     &[B, B, B],
 ];
+pub(super) const GATHERED_ND: &[&[DType]] = &[
+    &[F, DType::I32, F],
+    &[I, DType::I32, I],
+    &[U, DType::I32, U],
+    &[W, DType::I32, W],
+    &[DType::I32; 3],
+    &[DType::I64, DType::I32, DType::I64],
+    &[B, DType::I32, B],
+];
+pub(super) const EMBEDDED: &[&[DType]] = &[&[DType::I32, F, F], &[DType::I32, I, I], &[DType::I32, I, F]];
+/// Indices and the two values; the depth between them is an attribute.
+pub(super) const ONE_HOT: &[&[DType]] = &[
+    &[DType::I32, F, F, F],
+    &[DType::I32, I, I, I],
+    &[DType::I32, U, U, U],
+    &[DType::I32; 4],
+    &[DType::I32, DType::I64, DType::I64, DType::I64],
+    &[DType::I32, B, B, B],
+    &[DType::I64, F, F, F],
+    &[DType::I64, I, I, I],
+    &[DType::I64, DType::I32, DType::I32, DType::I32],
+    &[DType::I64; 4],
+    &[DType::I64, B, B, B],
+];
+pub(super) const SUMMED: &[&[DType]] = &[&[F, F], &[I, I], &[W, W], &[DType::I32; 2]];
+pub(super) const COUNTED: &[&[DType]] = &[&[F, F], &[I, I], &[DType::I32; 2]];
+pub(super) const EXTREMES: &[&[DType]] = &[&[F, F], &[I, I], &[U, U], &[DType::I32; 2]];
+pub(super) const SEARCHED: &[&[DType]] = &[
+    &[F, DType::I32],
+    &[I, DType::I32],
+    &[U, DType::I32],
+    &[DType::I32; 2],
+    &[F, DType::I64],
+    &[I, DType::I64],
+    &[U, DType::I64],
+    &[DType::I32, DType::I64],
+];
+/// Rows for each of the two results.
+pub(super) const TOP: &[&[DType]] =
+    &[&[F, F], &[F, DType::I32], &[I, I], &[I, DType::I32], &[U, U], &[U, DType::I32], &[DType::I32; 2]];
 pub(super) const LOGICAL: &[&[DType]] = &[&[B, B, B]];
 pub(super) const SELECTED: &[&[DType]] = &[
     &[B, F, F, F],

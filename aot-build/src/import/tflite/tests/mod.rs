@@ -9,6 +9,7 @@ mod models;
 mod movement;
 mod operators;
 mod recurrent;
+mod reductions;
 mod sparsity;
 mod structure;
 mod tensors;
