@@ -37,8 +37,17 @@ pub struct Imported {
 /// All problems of the file.
 pub fn import(path: &Path) -> Result<Imported, Error> {
     let mut source = Source::new(path);
-    let (graph, bytes) = read(&mut source).map_err(|problems| Error::new(path, problems))?;
-    Ok(Imported { graph, files: source.into_files(), bytes: bytes.len(), sha256: sha256(&bytes) })
+    let bytes = source.model().map_err(|problem| Error::new(path, vec![problem]))?;
+    read(source, &bytes)
+}
+
+/// Reads a model whose bytes are at hand, as though they were those of the file at `path`.
+///
+/// # Errors
+///
+/// All problems of the model.
+pub fn import_bytes(path: &Path, bytes: &[u8]) -> Result<Imported, Error> {
+    read(Source::new(path), bytes)
 }
 
 type Importer = fn(&mut Source, &[u8]) -> Result<Graph, Vec<Problem>>;
@@ -51,12 +60,17 @@ const FORMATS: &[(&str, Importer)] = &[
     ("tflite", |source, bytes| tflite::read(bytes, source.name())),
 ];
 
-fn read(source: &mut Source) -> Result<(Graph, Vec<u8>), Vec<Problem>> {
-    let bytes = source.model().map_err(|problem| vec![problem])?;
+fn read(mut source: Source, bytes: &[u8]) -> Result<Imported, Error> {
+    let graph = graph(&mut source, bytes).map_err(|problems| Error::new(source.path(), problems))?;
+    Ok(Imported { graph, files: source.into_files(), bytes: bytes.len(), sha256: sha256(bytes) })
+}
+
+fn graph(source: &mut Source, bytes: &[u8]) -> Result<Graph, Vec<Problem>> {
     let extension = source.path().extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-    let format = FORMATS.iter().find(|(name, _)| *name == extension);
-    let Some((_, importer)) = format else { return Err(vec![unknown_format(extension)]) };
-    Ok((importer(source, &bytes)?, bytes))
+    match FORMATS.iter().find(|(name, _)| *name == extension) {
+        Some((_, importer)) => importer(source, bytes),
+        None => Err(vec![unknown_format(extension)]),
+    }
 }
 
 fn unknown_format(extension: &str) -> Problem {

@@ -78,7 +78,14 @@ impl Net<'_> {
         let stride = [1 + self.random.below(2), 1 + self.random.below(2)];
         let out = [height.div_ceil(stride[0]), width.div_ceil(stride[1])];
         let padding = Padding2d::Same;
-        match self.random.below(8) {
+        match self.random.below(9) {
+            8 if self.float => {
+                // Any tensor with these channels serves as weights, `x` too.
+                let fit = self.tensors.iter().filter(|(_, other)| other[2] == channels);
+                let fit: Vec<_> = fit.map(|(id, _)| *id).collect();
+                let weights = fit[self.random.below(fit.len())];
+                self.node(DepthwiseConv2d { padding, ..DepthwiseConv2d::default() }, &[x, weights], extents);
+            }
             7 => {
                 // As a constant: it is not divided into rows.
                 let constant = self.weights([1, height, width, channels]);
