@@ -18,14 +18,22 @@ const REMEDIES: [(&str, &str); 3] = [("inputs", "rows"), ("inputs", "caller"), (
 /// Problems with the limits of `config`; `graph` is what was compiled.
 pub(crate) fn check(graph: &Graph, compiled: &Compiled, config: &Config) -> Vec<Problem> {
     let mut problems = Vec::new();
-    if let Some(limit) = config.ram_limit.filter(|limit| compiled.arena_bytes > *limit) {
+    let limit = config.ram_limit.unwrap_or(Config::ADDRESSABLE);
+    if compiled.arena_bytes > limit {
         problems.push(ram(graph, compiled, config, limit));
     }
     let constants = compiled.program.constants.bytes().len();
-    if let Some(limit) = config.flash_limit.filter(|limit| constants > *limit) {
+    let limit = config.flash_limit.unwrap_or(Config::ADDRESSABLE);
+    if constants > limit {
         problems.push(flash(&compiled.program, constants, limit));
     }
     problems
+}
+
+/// The problem with so many bytes of generated source, if they are too many.
+pub(crate) fn check_source(bytes: usize, config: &Config) -> Result<(), Problem> {
+    let limit = config.source_limit;
+    if bytes > limit { Err(exceeded("source_limit", bytes, "generated source", limit)) } else { Ok(()) }
 }
 
 /// `needs 55 296 bytes of RAM, the limit is 32 768 (22 528 too many)`.

@@ -43,7 +43,7 @@ pub struct SourceInfo {
 ///
 /// All problems of the model and of the configuration.
 pub fn compile_file(path: &Path, config: &Config) -> Result<Model, Error> {
-    let imported = import::import(path)?;
+    let imported = import::import_within(path, config.model_limit)?;
     let operators = count_operators(&imported.graph);
     let type_name = codegen::type_name(config.name.as_deref(), &stem(path));
     let (type_name, compiled) = match (type_name, compile(imported.graph, config)) {

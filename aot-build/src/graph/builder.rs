@@ -39,6 +39,11 @@ pub struct GraphBuilder {
 impl GraphBuilder {
     /// Most inputs, and most outputs: each becomes a parameter or field of the runner.
     pub const MAX_PORTS: usize = 1024;
+    /// Most nodes: far more than any model has, few enough that all that is done with each
+    /// takes seconds.
+    pub const MAX_NODES: usize = 1 << 16;
+    /// Most bytes of a tensor: what a target of 32 bits can address in one piece.
+    pub const MAX_TENSOR_BYTES: usize = i32::MAX as usize;
 
     /// Starts a graph.
     #[must_use]
@@ -162,6 +167,10 @@ impl GraphBuilder {
                 self.problems.push(Problem::new(message));
             }
         }
+        let (nodes, limit) = (self.graph.nodes.len(), Self::MAX_NODES);
+        if nodes > limit {
+            self.problems.push(Problem::new(format!("the model has {nodes} operators, the limit is {limit}")));
+        }
         self.graph.outputs = outputs;
         if self.problems.is_empty() { Ok(self.graph) } else { Err(self.problems) }
     }
@@ -173,6 +182,11 @@ impl GraphBuilder {
     }
 
     fn add(&mut self, tensor: Tensor) -> TensorId {
+        let (bytes, limit) = (tensor.ty.bytes(), Self::MAX_TENSOR_BYTES);
+        if bytes > limit {
+            let message = format!("{} has {bytes} bytes, the limit is {limit}", tensor.ty);
+            self.problems.push(Problem::new(message).at(Location::Tensor(tensor.name.clone())));
+        }
         if let Some(quantization) = &tensor.ty.quantization
             && let Err(message) = quantization.check(tensor.ty.dtype, &tensor.ty.shape)
         {

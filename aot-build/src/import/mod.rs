@@ -13,6 +13,7 @@ pub use source::Source;
 
 use std::path::{Path, PathBuf};
 
+use crate::Config;
 use crate::error::{Error, Problem};
 use crate::graph::Graph;
 use crate::sha256::sha256;
@@ -36,7 +37,16 @@ pub struct Imported {
 ///
 /// All problems of the file.
 pub fn import(path: &Path) -> Result<Imported, Error> {
-    let mut source = Source::new(path);
+    import_within(path, Config::default().model_limit)
+}
+
+/// As [`import()`], of at most `limit` bytes: those of the file and of the files that it names.
+///
+/// # Errors
+///
+/// All problems of the file.
+pub fn import_within(path: &Path, limit: u64) -> Result<Imported, Error> {
+    let mut source = Source::new(path, limit);
     let bytes = source.model().map_err(|problem| Error::new(path, vec![problem]))?;
     read(source, &bytes)
 }
@@ -47,7 +57,7 @@ pub fn import(path: &Path) -> Result<Imported, Error> {
 ///
 /// All problems of the model.
 pub fn import_bytes(path: &Path, bytes: &[u8]) -> Result<Imported, Error> {
-    read(Source::new(path), bytes)
+    read(Source::new(path, Config::default().model_limit), bytes)
 }
 
 type Importer = fn(&mut Source, &[u8]) -> Result<Graph, Vec<Problem>>;
