@@ -61,7 +61,8 @@ pub(crate) fn compile_as_is(graph: &Graph, config: &Config) -> Result<Compiled, 
 /// configuration asks for.
 fn in_best_order(program: Program, config: &Config) -> Result<Compiled, Vec<Problem>> {
     let limits = schedule::Limits { nodes: config.search_limit };
-    let reordered = schedule::reorder(&program, &limits, |step| overlap(&program, step).into_iter().collect());
+    let reordered =
+        schedule::reorder(&program, &limits, |step| overlap(&program, step).into_iter().collect());
     let orders: Vec<Program> = std::iter::once(program).chain(reordered).collect();
     let best = |goal: Goal| -> Result<Compiled, Vec<Problem>> {
         let mut best: Option<Compiled> = None;

@@ -122,3 +122,45 @@ fn list(mut items: Vec<(&str, usize)>) -> String {
     }
     text.join(", ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codegen::generate;
+    use crate::graph::sketch::{Sketch, f32_type};
+    use crate::ops::{Add, Relu};
+    use crate::{Model, SourceInfo, compile};
+
+    /// Chains side by side, so that there is an order to be found.
+    fn chains() -> Graph {
+        let mut sketch = Sketch::new();
+        let x = sketch.input("x", f32_type([4]));
+        let mut sum = x;
+        for chain in 0..6 {
+            let mut last = x;
+            for i in 0..4 {
+                last = sketch.node(&format!("r{chain}_{i}"), Relu::default(), &[last]);
+            }
+            sum = sketch.node(&format!("sum{chain}"), Add::default(), &[sum, last]);
+        }
+        sketch.finish(&[sum])
+    }
+
+    #[test]
+    fn source_and_searches_are_limited() {
+        let config = Config { search_limit: 0, source_limit: 1_000, ..Config::default() };
+        // Nothing is searched; there is a plan all the same.
+        let compiled = compile(chains(), &config).unwrap();
+        assert!(compiled.arena_bytes > 0);
+        let model = |config: &Config| Model {
+            type_name: "Net".into(),
+            source: SourceInfo::default(),
+            compiled: compiled.clone(),
+            config: config.clone(),
+        };
+        let problem = generate(&model(&config), &[]).unwrap_err().to_string();
+        assert!(problem.starts_with("key `source_limit`: needs "), "{problem}");
+        assert!(problem.contains(" bytes of generated source, the limit is 1 000 ("), "{problem}");
+        assert!(generate(&model(&Config::default()), &[]).is_ok());
+    }
+}

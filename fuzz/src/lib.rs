@@ -40,8 +40,7 @@ pub fn survive(extension: &str, bytes: &[u8]) -> bool {
 /// Those that take different ways through the compiler.
 fn configurations() -> [Config; 3] {
     let rows = Config { inputs: InputPlacement::Rows, memory: Memory::Min, ..Config::default() };
-    let caller =
-        Config { inputs: InputPlacement::Caller, outputs: Placement::Caller, ..Config::default() };
+    let caller = Config { inputs: InputPlacement::Caller, outputs: Placement::Caller, ..Config::default() };
     [Config { ram_limit: Some(1 << 10), ..Config::default() }, rows, caller]
 }
 

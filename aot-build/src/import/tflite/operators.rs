@@ -7,6 +7,7 @@ use super::schema::OperatorCode;
 use super::variables::Access;
 use super::{arithmetic, layers, movement, names, reductions, shapes, variables};
 use crate::error::OpError;
+use crate::graph::GraphBuilder;
 use crate::ops::Op;
 
 /// An operator that is known.
@@ -51,7 +52,7 @@ pub(super) enum InGraph {
 }
 
 /// Most operands or results of an operator that takes any number.
-pub(super) const MANY: usize = 1024;
+pub(super) const MANY: usize = GraphBuilder::MAX_OPERANDS;
 
 /// A table for each family of operators, beside the functions that map them.
 const FAMILIES: [&[Known]; 6] = [

@@ -47,7 +47,8 @@ fn other_files() {
         assert_eq!(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"), expect, "{text}");
     }
     let problems =
-        super::super::import(&mut Source::new(Path::new("m.json"), 1 << 30), b"{\n \"\xc3\xa4\xff\"}").unwrap_err();
+        super::super::import(&mut Source::new(Path::new("m.json"), 1 << 30), b"{\n \"\xc3\xa4\xff\"}")
+            .unwrap_err();
     assert_eq!(problems[0].to_string(), "line 2, column 4: the text is not UTF-8");
 }
 

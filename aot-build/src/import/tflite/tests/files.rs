@@ -39,6 +39,8 @@ pub(super) struct File {
     pub(super) operators: Vec<Table>,
     pub(super) inputs: Vec<i32>,
     pub(super) outputs: Vec<i32>,
+    /// Subgraphs beside the main one.
+    pub(super) more: Vec<Table>,
 }
 
 impl File {
@@ -52,6 +54,7 @@ impl File {
             operators: Vec::new(),
             inputs: Vec::new(),
             outputs: Vec::new(),
+            more: Vec::new(),
         }
     }
 
@@ -107,7 +110,8 @@ impl File {
         ] {
             graph.set(slot, field);
         }
-        let model = self.model.clone().with(1, self.codes.clone()).with(2, vec![graph]);
+        let model =
+            self.model.clone().with(1, self.codes.clone()).with(2, [vec![graph], self.more.clone()].concat());
         model.with(4, self.buffers.clone()).file(b"TFL3")
     }
 
@@ -117,9 +121,21 @@ impl File {
 
     /// All problems of the file, as they are shown.
     pub(super) fn problems(&self) -> String {
-        let problems = self.read().expect_err("the file is refused");
-        problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+        shown(&self.read().expect_err("the file is refused"))
     }
+
+    /// Why the file, or what is read from it, does not compile.
+    pub(super) fn refusal(&self) -> String {
+        let graph = match self.read() {
+            Ok(graph) => graph,
+            Err(problems) => return shown(&problems),
+        };
+        shown(&crate::compile(graph, &crate::Config::default()).expect_err("the model is refused"))
+    }
+}
+
+fn shown(problems: &[Problem]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 pub(super) fn quantization(scales: &[f32], zero_points: &[i64]) -> Table {

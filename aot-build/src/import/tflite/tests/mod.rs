@@ -3,9 +3,11 @@
 mod arithmetic;
 mod damage;
 mod files;
+mod hostile;
 mod models;
 mod movement;
 mod operators;
 mod structure;
 mod tensors;
+mod variables;
 mod writer;
