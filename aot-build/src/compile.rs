@@ -89,7 +89,7 @@ fn in_best_order(program: Program, config: &Config) -> Result<Compiled, Vec<Prob
 /// Makes runs of the steps, as far as `goal` asks for, and plans.
 fn streamed(mut program: Program, goal: Goal, config: &Config) -> Result<Compiled, Vec<Problem>> {
     let pushed = if config.inputs == InputPlacement::Rows { Some(pushed_input(&program)?) } else { None };
-    streaming::stream(&mut program, goal, pushed).map_err(|step| {
+    streaming::stream(&mut program, goal, pushed, config.search_limit).map_err(|step| {
         let message = format!("the input cannot be pushed row by row: step `{step}` needs all of it");
         vec![Problem::new(message).at(Location::Key("inputs".into()))]
     })?;

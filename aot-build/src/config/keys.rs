@@ -119,8 +119,8 @@ impl Config {
             name: "search_limit",
             values: "a number of steps",
             default: "4 200 000",
-            meaning: "how far the searches for an order of the layers and for places in the workspace may go; \
-                      they stop with the best that they have found",
+            meaning: "how far each search may go, for an order of the layers, for runs of rows and for places \
+                      in the workspace; it stops with the best that it has found",
             set: |config, value| choice(value).map(|value| config.search_limit = value),
         },
     ];

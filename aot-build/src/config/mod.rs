@@ -99,8 +99,9 @@ pub struct Config {
     pub model_limit: u64,
     /// Most bytes of generated source.
     pub source_limit: usize,
-    /// How far the searches for an order of the steps and for places may go: steps that are
-    /// tried. Counted, not timed, so that every machine gives the same result.
+    /// How far each search may go, for an order of the steps, for runs of rows and for places:
+    /// steps that are tried, rows that are simulated. Counted, not timed, so that every
+    /// machine gives the same result.
     pub search_limit: u64,
 }
 
