@@ -55,18 +55,6 @@ fn damage_is_found_where_it_is() {
     );
 }
 
-/// A vector that is part of another one is data like any other: shared parts are no fault,
-/// their number is limited.
-#[test]
-fn vectors_that_overlap_are_read_as_they_are() {
-    let mut file = softmax();
-    let bytes = file.bytes();
-    let size = u32::try_from(bytes.len()).unwrap();
-    file.tensors[0].set(SHAPE, size - 8);
-    let found = file.problems();
-    assert!(found.contains("damaged at `subgraphs[0].tensors[0].shape`"), "{found}");
-}
-
 #[test]
 fn operands_that_may_not_be_left_out() {
     refused(
