@@ -33,7 +33,7 @@ fn main() {
     tests.write();
     for (name, model) in odd::models() {
         let constants = format!("include_bytes!(\"{name}.bin\")");
-        let generated = aot_build::codegen::generate(&model, &[]);
+        let generated = aot_build::codegen::generate(&model, &[]).expect("the source is short");
         write(&format!("{name}.rs"), generated.file("pub", &constants).as_bytes());
         write(&format!("{name}.bin"), &generated.constants);
     }

@@ -199,7 +199,7 @@ impl Builder {
         model.source.files.iter().filter(|file| **file != path).for_each(|file| watch(file));
 
         let name = config.name.as_deref().map_or(stem, snake_case);
-        let generated = codegen::generate(&model, &self.attributes);
+        let generated = codegen::generate(&model, &self.attributes).map_err(problem)?;
         let [rust, binary, page] =
             ["rs", "bin", "html"].map(|extension| folder.join(format!("{name}.{extension}")));
         let include = format!("include_bytes!({:?})", format!("{name}.bin"));

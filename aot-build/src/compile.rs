@@ -9,6 +9,10 @@ use crate::report::Figure;
 use crate::streaming::{self, Goal};
 use crate::{Config, limits, passes, plan, schedule};
 
+/// Steps that the search for an order tries in the time that the search for places takes for
+/// one of its states.
+const STATE_COST: u64 = 6;
+
 /// A program with its memory plan: what every back end starts from.
 #[derive(Clone, Debug)]
 pub struct Compiled {
@@ -56,7 +60,9 @@ pub(crate) fn compile_as_is(graph: &Graph, config: &Config) -> Result<Compiled, 
 /// The program in the order that needs the smallest workspace; row by row as far as the
 /// configuration asks for.
 fn in_best_order(program: Program, config: &Config) -> Result<Compiled, Vec<Problem>> {
-    let reordered = schedule::reorder(&program, |step| overlap(&program, step).into_iter().collect());
+    let limits = schedule::Limits { nodes: config.search_limit };
+    let reordered =
+        schedule::reorder(&program, &limits, |step| overlap(&program, step).into_iter().collect());
     let orders: Vec<Program> = std::iter::once(program).chain(reordered).collect();
     let best = |goal: Goal| -> Result<Compiled, Vec<Problem>> {
         let mut best: Option<Compiled> = None;
@@ -83,11 +89,13 @@ fn in_best_order(program: Program, config: &Config) -> Result<Compiled, Vec<Prob
 /// Makes runs of the steps, as far as `goal` asks for, and plans.
 fn streamed(mut program: Program, goal: Goal, config: &Config) -> Result<Compiled, Vec<Problem>> {
     let pushed = if config.inputs == InputPlacement::Rows { Some(pushed_input(&program)?) } else { None };
-    streaming::stream(&mut program, goal, pushed).map_err(|step| {
+    streaming::stream(&mut program, goal, pushed, config.search_limit).map_err(|step| {
         let message = format!("the input cannot be pushed row by row: step `{step}` needs all of it");
         vec![Problem::new(message).at(Location::Key("inputs".into()))]
     })?;
-    plan(program, config.planner)
+    // A state of this search costs as much as some of the other's.
+    let limits = plan::Limits { nodes: config.search_limit / STATE_COST, ..plan::Limits::default() };
+    plan(program, config.planner, &limits)
 }
 
 /// The buffer of the input that is pushed.
@@ -101,7 +109,11 @@ fn pushed_input(program: &Program) -> Result<BufferId, Vec<Problem>> {
     }
 }
 
-pub(crate) fn plan(program: Program, planner: plan::Planner) -> Result<Compiled, Vec<Problem>> {
+pub(crate) fn plan(
+    program: Program,
+    planner: plan::Planner,
+    limits: &plan::Limits,
+) -> Result<Compiled, Vec<Problem>> {
     let mut problem = plan::Problem::new();
     let lifetimes = program.lifetimes();
     let places: Vec<Option<plan::BufferId>> = program
@@ -119,7 +131,7 @@ pub(crate) fn plan(program: Program, planner: plan::Planner) -> Result<Compiled,
             problem.set_gap(y, x, gap);
         }
     }
-    let plan = plan::plan(&problem, planner, &plan::Limits::default())
+    let plan = plan::plan(&problem, planner, limits)
         .map_err(|error| vec![Problem::new(format!("the workspace cannot be planned: {error}"))])?;
     let offsets = places.iter().map(|place| place.map_or(0, |id| plan.offset(id))).collect();
     Ok(Compiled {

@@ -88,23 +88,27 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(Visible(f), "{}{}", self.location, self.message)?;
         for item in &self.items {
-            write!(Visible(f), "\n  - {item}")?;
+            f.write_str("\n  - ")?;
+            write!(Visible(f), "{item}")?;
         }
         match &self.help {
-            Some(help) => write!(Visible(f), "\n  = help: {help}"),
+            Some(help) => {
+                f.write_str("\n  = help: ")?;
+                write!(Visible(f), "{help}")
+            }
             None => Ok(()),
         }
     }
 }
 
-/// Text for a terminal: what names in a file could do to it beside being shown is escaped.
+/// Text for a terminal: what names in a file could do to it beside being shown is escaped;
+/// a line break, too, since lines of their own are ours.
 struct Visible<'a, 'f>(&'a mut fmt::Formatter<'f>);
 
 impl fmt::Write for Visible<'_, '_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         for c in text.chars() {
             match c {
-                '\n' | '\t' => self.0.write_char(c)?,
                 '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
                     write!(self.0, "{}", c.escape_unicode())?
                 }
@@ -212,7 +216,11 @@ mod tests {
 
     #[test]
     fn names_do_not_command_the_terminal() {
-        let problem = Problem::new("`a\u{1b}[2J\u{202e}b` is wrong").at(Location::Tensor("\r".into()));
-        assert_eq!(problem.to_string(), "tensor ` `: `a\\u{1b}[2J\\u{202e}b` is wrong");
+        let problem = Problem::new("`a\u{1b}[2J\u{202e}\n  = help: b` is wrong").items(vec!["\t".into()]);
+        let problem = problem.at(Location::Tensor("\r".into())).help("\n");
+        assert_eq!(
+            problem.to_string(),
+            "tensor ` `: `a\\u{1b}[2J\\u{202e}\\u{a}  = help: b` is wrong\n  - \\u{9}\n  = help: \\u{a}"
+        );
     }
 }

@@ -18,14 +18,22 @@ const REMEDIES: [(&str, &str); 3] = [("inputs", "rows"), ("inputs", "caller"), (
 /// Problems with the limits of `config`; `graph` is what was compiled.
 pub(crate) fn check(graph: &Graph, compiled: &Compiled, config: &Config) -> Vec<Problem> {
     let mut problems = Vec::new();
-    if let Some(limit) = config.ram_limit.filter(|limit| compiled.arena_bytes > *limit) {
+    let limit = config.ram_limit.unwrap_or(Config::ADDRESSABLE);
+    if compiled.arena_bytes > limit {
         problems.push(ram(graph, compiled, config, limit));
     }
     let constants = compiled.program.constants.bytes().len();
-    if let Some(limit) = config.flash_limit.filter(|limit| constants > *limit) {
+    let limit = config.flash_limit.unwrap_or(Config::ADDRESSABLE);
+    if constants > limit {
         problems.push(flash(&compiled.program, constants, limit));
     }
     problems
+}
+
+/// The problem with so many bytes of generated source, if they are too many.
+pub(crate) fn check_source(bytes: usize, config: &Config) -> Result<(), Problem> {
+    let limit = config.source_limit;
+    if bytes > limit { Err(exceeded("source_limit", bytes, "generated source", limit)) } else { Ok(()) }
 }
 
 /// `needs 55 296 bytes of RAM, the limit is 32 768 (22 528 too many)`.
@@ -113,4 +121,46 @@ fn list(mut items: Vec<(&str, usize)>) -> String {
         text.push(format!("{} more {}", rest.len(), spaced(bytes)));
     }
     text.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codegen::generate;
+    use crate::graph::sketch::{Sketch, f32_type};
+    use crate::ops::{Add, Relu};
+    use crate::{Model, SourceInfo, compile};
+
+    /// Chains side by side, so that there is an order to be found.
+    fn chains() -> Graph {
+        let mut sketch = Sketch::new();
+        let x = sketch.input("x", f32_type([4]));
+        let mut sum = x;
+        for chain in 0..6 {
+            let mut last = x;
+            for i in 0..4 {
+                last = sketch.node(&format!("r{chain}_{i}"), Relu::default(), &[last]);
+            }
+            sum = sketch.node(&format!("sum{chain}"), Add::default(), &[sum, last]);
+        }
+        sketch.finish(&[sum])
+    }
+
+    #[test]
+    fn source_and_searches_are_limited() {
+        let config = Config { search_limit: 0, source_limit: 1_000, ..Config::default() };
+        // Nothing is searched; there is a plan all the same.
+        let compiled = compile(chains(), &config).unwrap();
+        assert!(compiled.arena_bytes > 0);
+        let model = |config: &Config| Model {
+            type_name: "Net".into(),
+            source: SourceInfo::default(),
+            compiled: compiled.clone(),
+            config: config.clone(),
+        };
+        let problem = generate(&model(&config), &[]).unwrap_err().to_string();
+        assert!(problem.starts_with("key `source_limit`: needs "), "{problem}");
+        assert!(problem.contains(" bytes of generated source, the limit is 1 000 ("), "{problem}");
+        assert!(generate(&model(&Config::default()), &[]).is_ok());
+    }
 }

@@ -40,7 +40,8 @@ fn compile(
     attributes: &[String],
 ) -> Result<(Generated, Vec<PathBuf>), ModelError> {
     let model = compile_file(path, config)?;
-    let generated = codegen::generate(&model, attributes);
+    let generated =
+        codegen::generate(&model, attributes).map_err(|problem| ModelError::new(path, vec![problem]))?;
     Ok((generated, model.source.files))
 }
 

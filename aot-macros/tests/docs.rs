@@ -34,3 +34,34 @@ fn quoted_code_is_in_the_code() {
     }
     assert!(quotes > 5, "only {quotes} quotes were found");
 }
+
+/// Every test that `docs/hostile-files.md` names is there.
+#[test]
+fn hostile_files_are_tested() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let text = fs::read_to_string(root.join("docs/hostile-files.md")).unwrap();
+    let table = text.split("\n| class |").nth(1).and_then(|rest| rest.split("\n\n").next()).unwrap();
+    let mut sources = String::new();
+    read_sources(&root.join("aot-build/src"), &mut sources);
+    let refused = root.join("tests/conformance/refused");
+    for row in table.lines().skip(2) {
+        let columns: Vec<_> = row.split('|').collect();
+        for name in columns[3..].iter().flat_map(|column| column.split('`').skip(1).step_by(2)) {
+            let is_test = sources.contains(&format!("    #[test]\n    fn {name}()"))
+                || sources.contains(&format!("\n#[test]\nfn {name}()"))
+                || refused.join(name).with_extension("tflite").exists();
+            assert!(is_test, "there is no test `{name}`: {row}");
+        }
+    }
+}
+
+fn read_sources(folder: &Path, text: &mut String) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            read_sources(&path, text);
+        } else {
+            text.push_str(&fs::read_to_string(path).unwrap_or_default());
+        }
+    }
+}

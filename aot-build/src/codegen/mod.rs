@@ -25,7 +25,8 @@ use runner::Runner;
 use steps::Steps;
 use writer::Code;
 
-use crate::Model;
+use crate::error::Problem;
+use crate::{Model, limits};
 
 /// Lints that the module cannot meet, whoever uses it.
 const MODULE_ATTRIBUTES: &str = r#"#[allow(
@@ -79,8 +80,11 @@ pub struct Generated {
 ///
 /// `attributes` are put before the runner's struct as they are:
 /// `#[repr(align(32))]`, `/// Finds keywords.`
-#[must_use]
-pub fn generate(model: &Model, attributes: &[String]) -> Generated {
+///
+/// # Errors
+///
+/// When it has more bytes than `source_limit`.
+pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Problem> {
     let ports = Ports::new(&model.compiled, &model.config);
     let steps = Steps::new(model, &ports);
     let runner = Runner { model, ports: &ports };
@@ -93,17 +97,19 @@ pub fn generate(model: &Model, attributes: &[String]) -> Generated {
     runner.untyped(&mut code);
     code.blank();
     steps.module(&mut code);
+    let body = code.into_text();
+    limits::check_source(body.len(), &model.config)?;
     let type_name = model.type_name.clone();
     let structs = [Some(type_name.clone()), runner.inputs_struct(), runner.outputs_struct()];
-    Generated {
+    Ok(Generated {
         module_name: format!("aot_{}", names::snake_case(&type_name)),
         type_name,
         module_attributes: MODULE_ATTRIBUTES,
         export_attributes: EXPORT_ATTRIBUTES,
         exports: structs.into_iter().flatten().collect(),
-        body: code.into_text(),
+        body,
         constants: model.compiled.program.constants.bytes().to_vec(),
-    }
+    })
 }
 
 impl Generated {

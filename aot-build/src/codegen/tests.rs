@@ -71,7 +71,7 @@ fn model(graph: Graph, config: Config) -> Model {
 
 /// Compares with `snapshots/NAME.rs`; writes it where `UPDATE_SNAPSHOTS` is set.
 fn snapshot(name: &str, graph: Graph, config: Config) {
-    let generated = generate(&model(graph, config), &["/// Finds nothing.".into()]);
+    let generated = generate(&model(graph, config), &["/// Finds nothing.".into()]).unwrap();
     let text = generated.file("pub(crate)", &format!("include_bytes!(\"{name}.bin\")"));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/codegen/snapshots/{name}.rs"));
     if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
@@ -133,7 +133,7 @@ fn attributes_stand_before_the_struct() {
         (vec!["# [doc = \" D.\"]"], "    # [doc = \" D.\"]\n    ///\n    /// Runner for"),
     ] {
         let attributes: Vec<String> = attributes.into_iter().map(Into::into).collect();
-        let body = generate(&model, &attributes).body;
+        let body = generate(&model, &attributes).unwrap().body;
         assert!(body.contains(expect), "{expect}\n{body}");
     }
 }

@@ -90,16 +90,38 @@ impl Config {
         Key {
             name: "ram_limit",
             values: "a number of bytes",
-            default: "no limit",
+            default: "2 147 483 647",
             meaning: "most RAM that the workspace may take; a model that needs more does not compile",
             set: |config, value| choice(value).map(|value| config.ram_limit = Some(value)),
         },
         Key {
             name: "flash_limit",
             values: "a number of bytes",
-            default: "no limit",
+            default: "2 147 483 647",
             meaning: "most flash that the constants may take; a model that needs more does not compile",
             set: |config, value| choice(value).map(|value| config.flash_limit = Some(value)),
+        },
+        Key {
+            name: "model_limit",
+            values: "a number of bytes",
+            default: "1 073 741 824",
+            meaning: "most bytes of the model file and of the files that it names, together",
+            set: |config, value| choice(value).map(|value| config.model_limit = value),
+        },
+        Key {
+            name: "source_limit",
+            values: "a number of bytes",
+            default: "16 777 216",
+            meaning: "most bytes of generated source, constants not counted",
+            set: |config, value| choice(value).map(|value| config.source_limit = value),
+        },
+        Key {
+            name: "search_limit",
+            values: "a number of steps",
+            default: "4 200 000",
+            meaning: "how far each search may go, for an order of the layers, for runs of rows and for places \
+                      in the workspace; it stops with the best that it has found",
+            set: |config, value| choice(value).map(|value| config.search_limit = value),
         },
         Key {
             name: "batch",
@@ -238,10 +260,24 @@ mod tests {
             problem.to_string(),
             "`ram_limits` is no configuration key\n  = help: did you mean `ram_limit`? the keys are `name`, \
              `optimize`, `rounding`, `inputs`, `outputs`, `memory`, `planner`, `ram_limit`, `flash_limit`, \
-             `batch`, `shapes`, `signature`, `subgraph`"
+             `model_limit`, `source_limit`, `search_limit`, `batch`, `shapes`, `signature`, `subgraph`"
         );
         let problem = Config::default().set("colour", 1.into()).unwrap_err();
         assert!(problem.help.unwrap().starts_with("the keys are"));
+    }
+
+    /// The limits that hold without a key are the documented ones.
+    #[test]
+    fn documented_limits_are_the_defaults() {
+        for key in Config::KEYS.iter().filter(|key| key.name.ends_with("_limit")) {
+            let default: i64 = key.default.replace(' ', "").parse().unwrap();
+            let mut config = Config::default();
+            config.set(key.name, default.into()).unwrap();
+            for limit in [&mut config.ram_limit, &mut config.flash_limit] {
+                *limit = limit.filter(|limit| *limit != Config::ADDRESSABLE);
+            }
+            assert_eq!(config, Config::default(), "the default of `{}`", key.name);
+        }
     }
 
     /// The table says of each key exactly the values that it takes.

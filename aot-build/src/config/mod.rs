@@ -15,7 +15,9 @@ use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 
+use crate::graph::GraphBuilder;
 use crate::plan::Planner;
+use crate::schedule;
 
 /// What the code is optimised for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -75,7 +77,7 @@ pub enum Placement {
 }
 
 /// Configuration of one model.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Name of the generated type; that of the file by default.
     pub name: Option<String>,
@@ -91,10 +93,18 @@ pub struct Config {
     pub memory: Memory,
     /// How places in the workspace are chosen.
     pub planner: Planner,
-    /// Most bytes of RAM that the workspace may take.
+    /// Most bytes of RAM that the workspace may take; [`Config::ADDRESSABLE`] without.
     pub ram_limit: Option<usize>,
-    /// Most bytes of flash that the constants may take.
+    /// Most bytes of flash that the constants may take; [`Config::ADDRESSABLE`] without.
     pub flash_limit: Option<usize>,
+    /// Most bytes of the model file and of those that it names, together.
+    pub model_limit: u64,
+    /// Most bytes of generated source.
+    pub source_limit: usize,
+    /// How far each search may go, for an order of the steps, for runs of rows and for places:
+    /// steps that are tried, rows that are simulated. Counted, not timed, so that every
+    /// machine gives the same result.
+    pub search_limit: u64,
     /// The first extent of inputs for which the file leaves it open.
     pub batch: Option<NonZeroUsize>,
     /// The shapes of all inputs, where the file leaves extents open; empty for what it says.
@@ -103,4 +113,32 @@ pub struct Config {
     pub signature: Option<String>,
     /// The subgraph to compile.
     pub subgraph: Option<String>,
+}
+
+impl Config {
+    /// Bytes that a target of 32 bits can address in one piece.
+    pub const ADDRESSABLE: usize = GraphBuilder::MAX_TENSOR_BYTES;
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            name: None,
+            optimize: Optimize::default(),
+            rounding: Rounding::default(),
+            inputs: InputPlacement::default(),
+            outputs: Placement::default(),
+            memory: Memory::default(),
+            planner: Planner::default(),
+            ram_limit: None,
+            flash_limit: None,
+            model_limit: 1 << 30,
+            source_limit: 1 << 24,
+            search_limit: schedule::Limits::default().nodes,
+            batch: None,
+            shapes: Vec::new(),
+            signature: None,
+            subgraph: None,
+        }
+    }
 }

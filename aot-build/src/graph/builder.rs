@@ -1,7 +1,7 @@
 //! Builds a graph and checks every node as it comes.
 
 use super::{Data, Graph, Node, State, Tensor, TensorId, TensorType};
-use crate::error::{Location, Problem};
+use crate::error::{Location, OpError, Problem};
 use crate::ops::Op;
 
 /// A node as a model file states it.
@@ -42,6 +42,13 @@ pub struct GraphBuilder {
 impl GraphBuilder {
     /// Most inputs, and most outputs: each becomes a parameter or field of the runner.
     pub const MAX_PORTS: usize = 1024;
+    /// Most nodes: far more than any model has, few enough that all that is done with each
+    /// takes seconds.
+    pub const MAX_NODES: usize = 1 << 16;
+    /// Most operands, and most results, of a node.
+    pub const MAX_OPERANDS: usize = 1024;
+    /// Most bytes of a tensor: what a target of 32 bits can address in one piece.
+    pub const MAX_TENSOR_BYTES: usize = i32::MAX as usize;
 
     /// Starts a graph.
     #[must_use]
@@ -85,7 +92,8 @@ impl GraphBuilder {
         let NodeDeclaration { name, index, op, inputs, outputs } = declaration;
         let operands: Vec<_> = inputs.iter().map(|id| id.map(|id| self.graph.tensor(id))).collect();
         let location = Location::Node { index, name: name.clone(), operator: op.label().into() };
-        let types = op.infer(&operands).and_then(|inferred| {
+        let types = check_count(inputs.len(), "operands").and_then(|()| op.infer(&operands));
+        let types = types.and_then(|inferred| {
             if inferred.len() == outputs.len() {
                 Ok(inferred)
             } else {
@@ -180,6 +188,11 @@ impl GraphBuilder {
                 self.problems.push(Problem::new(message));
             }
         }
+        let (nodes, limit) = (self.graph.nodes.len(), Self::MAX_NODES);
+        if nodes > limit {
+            self.problems
+                .push(Problem::new(format!("the model has {nodes} operators, the limit is {limit}")));
+        }
         self.graph.outputs = outputs;
         if self.problems.is_empty() { Ok(self.graph) } else { Err(self.problems) }
     }
@@ -191,6 +204,11 @@ impl GraphBuilder {
     }
 
     fn add(&mut self, tensor: Tensor) -> TensorId {
+        let (bytes, limit) = (tensor.ty.bytes(), Self::MAX_TENSOR_BYTES);
+        if bytes > limit {
+            let message = format!("{} has {bytes} bytes, the limit is {limit}", tensor.ty);
+            self.problems.push(Problem::new(message).at(Location::Tensor(tensor.name.clone())));
+        }
         if let Some(quantization) = &tensor.ty.quantization
             && let Err(message) = quantization.check(tensor.ty.dtype, &tensor.ty.shape)
         {
@@ -199,6 +217,16 @@ impl GraphBuilder {
         self.graph.tensors.push(tensor);
         TensorId(self.graph.tensors.len() - 1)
     }
+}
+
+/// Checks the number of operands or results of a node.
+///
+/// # Errors
+///
+/// When there are more than [`GraphBuilder::MAX_OPERANDS`].
+pub(crate) fn check_count(found: usize, what: &str) -> Result<(), OpError> {
+    let limit = GraphBuilder::MAX_OPERANDS;
+    if found > limit { Err(format!("{found} {what}, the limit is {limit}").into()) } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod shape;
 pub(crate) mod sketch;
 mod text;
 
+pub(crate) use builder::check_count;
 pub use builder::{GraphBuilder, NodeDeclaration, OutputDeclaration};
 pub use data::Data;
 pub use quantization::Quantization;

@@ -39,14 +39,18 @@ pub struct Imported {
 ///
 /// All problems of the file.
 pub fn import(path: &Path, config: &Config) -> Result<Imported, Error> {
-    let mut source = Source::new(path);
-    let (graph, bytes) = read(&mut source, config).map_err(|problems| Error::new(path, problems))?;
-    Ok(Imported {
-        graph,
-        files: source.into_files(),
-        bytes: bytes.len(),
-        sha256: hexadecimal(&Sha256::digest(&bytes)),
-    })
+    let mut source = Source::new(path, config.model_limit);
+    let bytes = source.model().map_err(|problem| Error::new(path, vec![problem]))?;
+    read(source, &bytes, config)
+}
+
+/// Reads a model whose bytes are at hand, as though they were those of the file at `path`.
+///
+/// # Errors
+///
+/// All problems of the model.
+pub fn import_bytes(path: &Path, bytes: &[u8], config: &Config) -> Result<Imported, Error> {
+    read(Source::new(path, config.model_limit), bytes, config)
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
@@ -66,12 +70,18 @@ const FORMATS: &[(&str, Importer)] = &[
     ("tflite", |source, bytes, config| tflite::read(bytes, source.name(), config)),
 ];
 
-fn read(source: &mut Source, config: &Config) -> Result<(Graph, Vec<u8>), Vec<Problem>> {
-    let bytes = source.model().map_err(|problem| vec![problem])?;
+fn read(mut source: Source, bytes: &[u8], config: &Config) -> Result<Imported, Error> {
+    let graph = graph(&mut source, bytes, config).map_err(|problems| Error::new(source.path(), problems))?;
+    let sha256 = hexadecimal(&Sha256::digest(bytes));
+    Ok(Imported { graph, files: source.into_files(), bytes: bytes.len(), sha256 })
+}
+
+fn graph(source: &mut Source, bytes: &[u8], config: &Config) -> Result<Graph, Vec<Problem>> {
     let extension = source.path().extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-    let format = FORMATS.iter().find(|(name, _)| *name == extension);
-    let Some((_, importer)) = format else { return Err(vec![unknown_format(extension)]) };
-    Ok((importer(source, &bytes, config)?, bytes))
+    match FORMATS.iter().find(|(name, _)| *name == extension) {
+        Some((_, importer)) => importer(source, bytes, config),
+        None => Err(vec![unknown_format(extension)]),
+    }
 }
 
 /// Checks that `config` asks for nothing that only files of other formats leave open.

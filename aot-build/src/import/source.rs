@@ -2,27 +2,30 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::error::Problem;
+use crate::error::{Problem, spaced};
 
 /// A model file, and the files beside it that it names.
 #[derive(Debug)]
 pub struct Source {
     path: PathBuf,
     files: Vec<PathBuf>,
+    limit: u64,
     /// Bytes that may still be read.
     left: u64,
 }
 
 impl Source {
-    /// Most bytes that one file may have.
-    pub const MAX_BYTES: u64 = 1 << 30;
-    /// Most bytes that are read together: a model may name one large file a thousand times.
-    pub const MAX_TOTAL_BYTES: u64 = 2 * Self::MAX_BYTES;
-
-    /// The model file at `path`.
+    /// The model file at `path`; `limit` is the most bytes that are read, files that are named
+    /// twice counted twice.
     #[must_use]
-    pub fn new(path: &Path) -> Self {
-        Self { path: path.to_owned(), files: Vec::new(), left: Self::MAX_TOTAL_BYTES }
+    pub fn new(path: &Path, limit: u64) -> Self {
+        Self { path: path.to_owned(), files: Vec::new(), limit, left: limit }
+    }
+
+    /// Most bytes that are read together.
+    #[must_use]
+    pub const fn limit(&self) -> u64 {
+        self.limit
     }
 
     /// Path of the model file.
@@ -83,6 +86,17 @@ impl Source {
         self.read(path).map_err(|message| Problem::new(format!("`{name}` {message}")))
     }
 
+    /// What is wrong with a file of so many bytes, to be read after its name.
+    fn exceeded(&self, bytes: u64) -> String {
+        let (bytes, before, limit) = (spaced(bytes), self.limit - self.left, spaced(self.limit));
+        match before {
+            0 => format!("has {bytes} bytes, `model_limit` is {limit}"),
+            before => {
+                format!("has {bytes} bytes, those before it {}, `model_limit` is {limit}", spaced(before))
+            }
+        }
+    }
+
     /// The bytes of a file, or what is wrong with it, to be read after its name.
     fn read(&mut self, path: PathBuf) -> Result<Vec<u8>, String> {
         let unreadable = |error| format!("cannot be read: {error}");
@@ -90,13 +104,7 @@ impl Source {
         if !metadata.is_file() {
             return Err("is no file".into());
         }
-        if metadata.len() > Self::MAX_BYTES {
-            return Err(format!("has {} bytes, the limit is {}", metadata.len(), Self::MAX_BYTES));
-        }
-        let Some(left) = self.left.checked_sub(metadata.len()) else {
-            return Err(format!("is one too many: {} bytes are the limit together", Self::MAX_TOTAL_BYTES));
-        };
-        self.left = left;
+        self.left = self.left.checked_sub(metadata.len()).ok_or_else(|| self.exceeded(metadata.len()))?;
         let bytes = std::fs::read(&path).map_err(unreadable)?;
         if bytes.starts_with(b"version https://git-lfs.github.com/") {
             return Err("is a pointer of Git LFS; `git lfs pull` fetches the file".into());
@@ -117,12 +125,16 @@ mod tests {
         let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
         for (left, name, expect) in [
             (1, "no/such.npy", "cannot read `no/such.npy`"),
-            (1, "src/lib.rs", "`src/lib.rs` is one too many: 2147483648 bytes are the limit together"),
+            (1, "src/lib.rs", "`src/lib.rs` has "),
             (1, "a\ncargo::rustc-env=A=B", "the file name \"a\\ncargo::rustc-env=A=B\" holds control"),
         ] {
-            let mut source = Source { left, ..Source::new(&model) };
+            let mut source = Source { left, ..Source::new(&model, 2_000) };
             let problem = source.beside(name).unwrap_err();
             assert!(problem.message.starts_with(expect), "{problem}");
+            if name == "src/lib.rs" {
+                let expect = " bytes, those before it 1 999, `model_limit` is 2 000";
+                assert!(problem.message.ends_with(expect), "{problem}");
+            }
             assert!(source.into_files().is_empty());
         }
     }
@@ -131,7 +143,7 @@ mod tests {
     fn a_pointer_of_git_lfs_is_no_model() {
         let path = std::env::temp_dir().join(format!("aot-build-{}-lfs.tflite", std::process::id()));
         std::fs::write(&path, "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n").unwrap();
-        let problem = Source::new(&path).model().unwrap_err();
+        let problem = Source::new(&path, 1 << 20).model().unwrap_err();
         assert_eq!(problem.message, "the file is a pointer of Git LFS; `git lfs pull` fetches the file");
         std::fs::remove_file(path).unwrap();
     }

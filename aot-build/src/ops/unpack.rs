@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::strided::{Movement, Strided};
 use super::{Operands, Operator, View};
 use crate::error::OpError;
-use crate::graph::{Shape, TensorType};
+use crate::graph::{Shape, TensorType, check_count};
 use crate::program::NodeLowering;
 
 /// Attributes of `unpack`.
@@ -42,6 +42,7 @@ impl Operator for Unpack {
         }
         let mut extents = x.shape.to_vec();
         let results = extents.remove(self.axis);
+        check_count(results, "results")?;
         Ok(vec![TensorType::new(x.dtype, Shape::new(extents)?); results])
     }
 

@@ -175,7 +175,9 @@ fn requantization_i8(
     check_bias_scale(node, axis)?;
     let multipliers =
         factors.iter().map(|&factor| quantized::multiplier(factor)).collect::<Result<Vec<_>, _>>()?;
-    for (channel, bound) in accumulator_bounds(node, axis)?.into_iter().enumerate() {
+    let bounds = accumulator_bounds(node, axis)?;
+    for channel in 0..bounds.len().max(multipliers.len()) {
+        let bound = bounds.get(channel).or(bounds.first()).copied().unwrap_or(0);
         let multiplier = multipliers.get(channel).or(multipliers.first());
         quantized::check_sum(1, bound, multiplier.map_or(0, |m| m.shift))
             .map_err(|error| format!("channel {channel}: {}", error.message))?;
@@ -335,33 +337,39 @@ fn check_bias_scale(node: &NodeLowering<'_, '_>, axis: usize) -> Result<(), OpEr
     Ok(())
 }
 
-/// For each channel, the largest magnitude that its accumulator can reach.
+/// For each channel, the largest magnitude that its accumulator can reach; one for all
+/// channels where the weights are not constant.
 fn accumulator_bounds(node: &NodeLowering<'_, '_>, axis: usize) -> Result<Vec<u64>, OpError> {
     let (weights, zero_point) = (node.input(1)?, quantized::tensor_wide(node.input(0)?)?.zero_point);
     let channels = weights.ty.shape[axis];
     // The largest |x - zero point|.
     let x = u64::from((127 - zero_point).max(zero_point + 128).unsigned_abs());
-    let mut bounds = match &weights.data {
-        Some(data) => {
-            let weights_zero = weights.ty.quantization.as_ref().map_or(0, |q| q.zero_points()[0]);
-            let inner: usize = weights.ty.shape[axis + 1..].iter().product();
-            let magnitude = |w: &u8| u64::from((i32::from(w.cast_signed()) - weights_zero).unsigned_abs());
-            let mut sums = vec![0; channels];
-            for (i, slice) in data.bytes().chunks(inner.max(1)).enumerate() {
-                sums[i % channels] += slice.iter().map(magnitude).sum::<u64>();
-            }
-            sums.into_iter().map(|sum| sum * x).collect()
-        }
-        None => vec![(weights.ty.shape.elements() / channels) as u64 * 255 * x; channels],
+    let bias = bias_magnitudes(node)?;
+    let Some(data) = &weights.data else {
+        // A file can ask for any number of these channels without a byte for them.
+        let products = (weights.ty.shape.elements() / channels) as u64 * 255 * x;
+        return Ok(vec![products.saturating_add(bias.into_iter().max().unwrap_or(0))]);
     };
-    if let Some(bias) = node.optional(2) {
-        let Some(data) = &bias.data else {
-            let message = format!("bias `{}` is not a constant: the sums have no bound", bias.name);
-            return Err(message.into());
-        };
-        for (bound, b) in bounds.iter_mut().zip(data.integers(bias.ty.dtype)?) {
-            *bound = bound.saturating_add(b.unsigned_abs());
-        }
+    let weights_zero = weights.ty.quantization.as_ref().map_or(0, |q| q.zero_points()[0]);
+    let inner: usize = weights.ty.shape[axis + 1..].iter().product();
+    let magnitude = |w: &u8| u64::from((i32::from(w.cast_signed()) - weights_zero).unsigned_abs());
+    let mut bounds = vec![0; channels];
+    for (i, slice) in data.bytes().chunks(inner.max(1)).enumerate() {
+        bounds[i % channels] += slice.iter().map(magnitude).sum::<u64>();
+    }
+    let bias = bias.into_iter().chain(std::iter::repeat(0));
+    for (bound, bias) in bounds.iter_mut().zip(bias) {
+        *bound = bound.saturating_mul(x).saturating_add(bias);
     }
     Ok(bounds)
+}
+
+/// Magnitudes of the bias; none where it is left out.
+fn bias_magnitudes(node: &NodeLowering<'_, '_>) -> Result<Vec<u64>, OpError> {
+    let Some(bias) = node.optional(2) else { return Ok(Vec::new()) };
+    let Some(data) = &bias.data else {
+        let message = format!("bias `{}` is not a constant: the sums have no bound", bias.name);
+        return Err(message.into());
+    };
+    Ok(data.integers(bias.ty.dtype)?.into_iter().map(i64::unsigned_abs).collect())
 }

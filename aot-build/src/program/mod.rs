@@ -343,6 +343,6 @@ impl Program {
     /// Multiply-accumulates of one run.
     #[must_use]
     pub fn macs(&self) -> u64 {
-        self.steps.iter().map(|step| step.macs).sum()
+        self.steps.iter().fold(0, |sum, step| sum.saturating_add(step.macs))
     }
 }

@@ -33,6 +33,10 @@ fn possible_gap(program: &Program, step: &Step) -> Option<([BufferId; 2], Gap)> 
         return None;
     };
     let (window, channels) = step.kernel.window()?;
+    // Weights that are no constant are read to the end.
+    if step.window_weights().any(|view| view.buffer == x.buffer) {
+        return None;
+    }
     // The caller's arrays lie apart from all others.
     if ![x, y].into_iter().all(|view| program.in_workspace(view.buffer)) {
         return None;
@@ -109,6 +113,16 @@ pub(crate) fn overlapped(views: [View; 2], start: impl Fn(View) -> usize) -> [us
 }
 
 impl Step {
+    /// Weights and bias of a step whose kernel moves a window, as far as they are no
+    /// constants: every row needs all of them.
+    pub(crate) fn window_weights(&self) -> impl Iterator<Item = View> {
+        let has_window = self.kernel.window().is_some();
+        self.operands.iter().skip(2).filter(move |_| has_window).filter_map(|operand| match operand {
+            Operand::Buffer(view) => Some(*view),
+            Operand::Constant(_) => None,
+        })
+    }
+
     /// How the kernel is called when the workspace's views start where `start` says;
     /// `None` stands for the caller's buffers, which lie apart from all others.
     pub(crate) fn mode(&self, start: impl Fn(View) -> Option<usize>) -> Mode {

@@ -42,7 +42,7 @@ pub struct Limits {
 impl Default for Limits {
     /// A fraction of a second when optimised.
     fn default() -> Self {
-        Self { nodes: 4_000_000 }
+        Self { nodes: 4_200_000 }
     }
 }
 

@@ -28,13 +28,17 @@ pub struct Overlap {
 ///
 /// `overlaps` gives what the operands of a step may share.
 #[must_use]
-pub fn reorder(program: &Program, overlaps: impl Fn(&program::Step) -> Vec<Overlap>) -> Option<Program> {
+pub fn reorder(
+    program: &Program,
+    limits: &Limits,
+    overlaps: impl Fn(&program::Step) -> Vec<Overlap>,
+) -> Option<Program> {
     if program.steps.len() > MOST_STEPS {
         return None;
     }
     let problem = problem(program, overlaps);
     // Sizes that add up to more than can be counted are the memory planner's to report.
-    let order = schedule(&problem, &Limits::default()).ok()?.order;
+    let order = schedule(&problem, limits).ok()?.order;
     let unchanged = order.iter().enumerate().all(|(place, step)| place == *step);
     (!unchanged).then(|| Program { steps: in_order(&program.steps, &order), ..program.clone() })
 }
@@ -189,7 +193,7 @@ mod tests {
         let t = sketch.node("t", Relu::default(), &[x]);
         let y = sketch.node("y", Add::default(), &[t, x]);
         let program = lower(&sketch.finish(&[y]), &Config::default()).unwrap();
-        assert!(reorder(&program, |_| Vec::new()).is_none());
+        assert!(reorder(&program, &Limits::default(), |_| Vec::new()).is_none());
     }
 
     #[test]

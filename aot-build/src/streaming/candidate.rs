@@ -54,7 +54,8 @@ impl Candidate {
             Operand::Buffer(view) => program.is_whole(*view),
             Operand::Constant(_) => true,
         };
-        if !step.operands.iter().all(whole) {
+        // Weights that another layer makes or writes over would be needed before or after that.
+        if !step.operands.iter().all(whole) || step.window_weights().next().is_some() {
             return None;
         }
         let [x, y] = [0, 1].map(|i| buffer(step.operands.get(i)));

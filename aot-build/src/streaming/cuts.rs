@@ -13,11 +13,6 @@ use crate::program::{BufferId, Lifetime, Program, Storage, loads, savings, share
 /// Most layers of a run.
 const LONGEST: usize = 64;
 
-/// Rows that all candidates together may compute in simulation: some seconds where cargo
-/// builds procedural macros without optimisation. Counted, not timed, so that every
-/// machine cuts alike; what is not looked at any more is no run.
-const MOST_ROWS: u64 = 1 << 22;
-
 /// A part of the steps.
 #[derive(Clone)]
 struct Part {
@@ -37,13 +32,20 @@ pub(super) struct Cut {
     pub(super) bytes: usize,
 }
 
-/// The cut that reaches the goal.
+/// The cut that reaches the goal. All candidates together may compute `rows` in simulation:
+/// counted, not timed, so that every machine cuts alike; what is not looked at any more is
+/// no run.
 ///
 /// # Errors
 ///
 /// The name of the first step that reads the pushed input, when it needs all of it.
-pub(super) fn choose(program: &Program, goal: Goal, pushed: Option<BufferId>) -> Result<Cut, String> {
-    let parts = parts(program, goal, pushed);
+pub(super) fn choose(
+    program: &Program,
+    goal: Goal,
+    pushed: Option<BufferId>,
+    rows: u64,
+) -> Result<Cut, String> {
+    let parts = parts(program, goal, pushed, rows);
     if let Some(pushed) = pushed
         && cut(&parts, program.steps.len(), usize::MAX).is_none()
     {
@@ -61,8 +63,8 @@ pub(super) fn choose(program: &Program, goal: Goal, pushed: Option<BufferId>) ->
 }
 
 /// All parts that the steps can be cut into, by their last step.
-fn parts(program: &Program, goal: Goal, pushed: Option<BufferId>) -> Vec<Part> {
-    let costs = Costs::new(program);
+fn parts(program: &Program, goal: Goal, pushed: Option<BufferId>, rows: u64) -> Vec<Part> {
+    let costs = Costs::new(program, rows);
     let mut parts = Vec::new();
     for start in 0..program.steps.len() {
         let single = start..start + 1;
@@ -143,7 +145,7 @@ struct Costs<'p> {
 }
 
 impl<'p> Costs<'p> {
-    fn new(program: &'p Program) -> Self {
+    fn new(program: &'p Program, rows: u64) -> Self {
         let lifetimes = program.lifetimes();
         let mut born = vec![0; program.steps.len() + 1];
         for (buffer, lifetime) in program.buffers.iter().zip(&lifetimes) {
@@ -158,7 +160,7 @@ impl<'p> Costs<'p> {
         }
         let (loads, savings) = (loads(program, &lifetimes), savings(program, &lifetimes));
         let users = program.users();
-        Self { program, lifetimes, users, loads, born, savings, rows_left: Cell::new(MOST_ROWS) }
+        Self { program, lifetimes, users, loads, born, savings, rows_left: Cell::new(rows) }
     }
 
     /// Bytes of the workspace's buffers that are alive during `steps`.

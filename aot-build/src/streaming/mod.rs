@@ -38,19 +38,24 @@ pub(crate) enum Goal {
 }
 
 /// Makes runs of the steps of `program`. `pushed` is the input that the caller pushes in
-/// rows, if there is one.
+/// rows, if there is one; `rows` may be computed in simulation to find out what helps.
 ///
 /// # Errors
 ///
 /// When the input that is to be pushed is not read row by row: the name of the step that
 /// needs all of it.
-pub(crate) fn stream(program: &mut Program, goal: Goal, pushed: Option<BufferId>) -> Result<(), String> {
+pub(crate) fn stream(
+    program: &mut Program,
+    goal: Goal,
+    pushed: Option<BufferId>,
+    rows: u64,
+) -> Result<(), String> {
     let pushed_rows = pushed.map(|id| program.buffer(id).bytes);
-    let mut cut = cuts::choose(program, goal, pushed)?;
+    let mut cut = cuts::choose(program, goal, pushed, rows)?;
     // A mean that is divided takes room for its sums: only where that pays.
     if goal != Goal::Pushed
         && let Some(divided) = global_pools::divided(program)
-        && let Ok(other) = cuts::choose(&divided, goal, pushed)
+        && let Ok(other) = cuts::choose(&divided, goal, pushed, rows)
         && other.bytes < cut.bytes
     {
         (*program, cut) = (divided, other);

@@ -78,7 +78,14 @@ impl Net<'_> {
         let stride = [1 + self.random.below(2), 1 + self.random.below(2)];
         let out = [height.div_ceil(stride[0]), width.div_ceil(stride[1])];
         let padding = Padding2d::Same;
-        match self.random.below(8) {
+        match self.random.below(9) {
+            8 if self.float => {
+                // Any tensor with these channels serves as weights, `x` too.
+                let fit = self.tensors.iter().filter(|(_, other)| other[2] == channels);
+                let fit: Vec<_> = fit.map(|(id, _)| *id).collect();
+                let weights = fit[self.random.below(fit.len())];
+                self.node(DepthwiseConv2d { padding, ..DepthwiseConv2d::default() }, &[x, weights], extents);
+            }
             7 => {
                 // As a constant: it is not divided into rows.
                 let constant = self.weights([1, height, width, channels]);
@@ -183,7 +190,9 @@ fn plans_do_not_change_a_bit() {
     let min_rows = Config { inputs: InputPlacement::Rows, ..min.clone() };
     for _ in 0..400 {
         let (graph, x) = random_net(&mut random);
-        let apart = plan(lower(&graph, &Config::default()).unwrap(), Planner::None).unwrap();
+        let apart =
+            plan(lower(&graph, &Config::default()).unwrap(), Planner::None, &crate::plan::Limits::default())
+                .unwrap();
         let expect = Evaluator::new(&apart).run(&[&x]).unwrap();
         let tensors = compile_as_is(&graph, &Config::default()).unwrap();
         for config in [&Config::default(), &min, &rows, &min_rows] {

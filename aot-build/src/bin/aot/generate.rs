@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use aot_build::codegen;
 use aot_build::report::spaced;
+use aot_build::{Error, codegen};
 use serde::Serialize;
 
 use crate::console::{Console, Failure};
@@ -34,7 +34,8 @@ struct Answer {
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<(), Failure> {
     let model = arguments.settings.compile(&arguments.model)?;
-    let generated = codegen::generate(&model, &[]);
+    let generated =
+        codegen::generate(&model, &[]).map_err(|problem| Error::new(&arguments.model, vec![problem]))?;
     let constants = arguments.output.with_extension("bin");
     let name = constants.file_name().unwrap_or_default().to_string_lossy();
     let source = generated.file("pub", &format!("include_bytes!({name:?})"));

@@ -9,14 +9,11 @@ use serde::Deserialize;
 
 use super::format::{DataEntry, Name, Unread};
 use super::text::Findings;
-use crate::error::{Location, Problem};
+use crate::error::{Location, Problem, spaced};
 use crate::graph::{Data, TensorType};
 use crate::import::Source;
 use crate::weights::safetensors::SafeTensors;
 use crate::weights::{Stored, npy};
-
-/// Most bytes of all constants together.
-const MAX_BYTES: u64 = Source::MAX_BYTES;
 
 /// Reads constants.
 pub(super) struct Constants<'s> {
@@ -42,9 +39,10 @@ impl<'s> Constants<'s> {
     ) -> Option<Data> {
         let place = entry.json;
         self.bytes = self.bytes.saturating_add(ty.shape.elements() as u64 * ty.dtype.size() as u64);
-        if self.bytes > MAX_BYTES {
-            let bytes = self.bytes;
-            let message = format!("with this one the constants have {bytes} bytes, the limit is {MAX_BYTES}");
+        let limit = self.source.limit();
+        if self.bytes > limit {
+            let (bytes, limit) = (spaced(self.bytes), spaced(limit));
+            let message = format!("with this one the constants have {bytes} bytes, `model_limit` is {limit}");
             findings.add(place, Problem::new(format!("{owner}{message}")));
             return None;
         }

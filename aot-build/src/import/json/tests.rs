@@ -1,5 +1,6 @@
 //! Whole models, and what is said of those with a problem.
 
+mod hostile;
 mod tables;
 
 use std::path::Path;
@@ -32,7 +33,7 @@ const GOOD: &str = r#"{
 
 /// The graph of a text that names no files.
 fn import(text: &str) -> Result<Graph, Vec<Problem>> {
-    super::import(&mut Source::new(Path::new("folder/model.json")), text.as_bytes())
+    super::import(&mut Source::new(Path::new("folder/model.json"), 1 << 30), text.as_bytes())
 }
 
 /// What is said of `GOOD` where `from` has become `to`.

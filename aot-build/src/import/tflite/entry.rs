@@ -67,7 +67,7 @@ impl Entry {
     ///
     /// When there is none, or the signatures are damaged.
     pub(super) fn find(file: &File<'_>, config: &Config) -> Result<Self, Problem> {
-        let root = file.root(b"TFL3")?;
+        let root = file.root()?;
         let subgraphs = root.tables(model::SUBGRAPHS, MAX_TABLES)?;
         let signatures = root.tables(model::SIGNATURES, MAX_TABLES)?;
         let signatures = signatures

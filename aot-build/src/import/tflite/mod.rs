@@ -1,7 +1,7 @@
 //! TensorFlow Lite (LiteRT) files: `.tflite`.
 //!
-//! The file is untrusted: it is read through [`flatbuffer`], which checks every
-//! access; [`structure`] checks how its parts refer to each other; and the graph's
+//! The file is untrusted: [`verify`] checks it as a flatbuffer; it is read through
+//! [`flatbuffer`], which checks every access, too; [`structure`] checks how its parts refer to each other; and the graph's
 //! builder computes every shape again.
 
 mod arithmetic;
@@ -30,6 +30,7 @@ mod structure;
 mod tests;
 mod types;
 mod variables;
+mod verify;
 
 use std::collections::BTreeMap;
 
@@ -58,6 +59,7 @@ const MAX_PROBLEMS: usize = 64;
 ///
 /// All problems of the file.
 pub(super) fn read(bytes: &[u8], name: String, config: &Config) -> Result<Graph, Vec<Problem>> {
+    verify::verify(bytes).map_err(|problem| vec![problem])?;
     let file = File::new(bytes);
     let entry = Entry::find(&file, config).map_err(|problem| vec![problem])?;
     let mut model = Model::read(&file, entry.subgraph).map_err(|problem| vec![problem])?;

@@ -4,7 +4,7 @@ use super::node::{Integers, Node, kind};
 use super::operators::{Known, MANY, checked_axis, known};
 use super::types::{GATHERED, MOVED};
 use crate::error::OpError;
-use crate::graph::Shape;
+use crate::graph::{Shape, check_count};
 use crate::ops::{
     Activation, BatchToSpace, BroadcastTo, Concatenation, DepthToSpace, Gather, Mirror, MirrorPad, Op, Pack,
     Pad, Reverse, Slice, SpaceToBatch, SpaceToDepth, Split, Tile, Transpose, Unpack,
@@ -54,7 +54,7 @@ fn split(node: &Node<'_>) -> Result<Op, OpError> {
     if !extent.is_multiple_of(pieces) {
         return Err(format!("axis {axis} of {x} cannot be cut into {pieces} equal pieces").into());
     }
-    // As many as the axis has elements at most.
+    check_count(pieces, "results")?;
     Ok(Split { axis, sizes: vec![extent / pieces; pieces] }.into())
 }
 

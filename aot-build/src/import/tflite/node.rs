@@ -63,11 +63,7 @@ impl<'m> Node<'m> {
 
     /// The options, which must be there.
     pub(super) fn options(&self, kind: Kind) -> Result<Options<'m>, OpError> {
-        let options = self.optional_options(kind)?;
-        if options.table.is_none() {
-            return Err(format!("{} are missing", kind.name).into());
-        }
-        Ok(options)
+        Options::required_of(self.operator, kind)
     }
 
     /// The options, or defaults.
@@ -77,18 +73,7 @@ impl<'m> Node<'m> {
     /// When there are others, or with fields that are not known: what they ask for
     /// would be left undone.
     pub(super) fn optional_options(&self, kind: Kind) -> Result<Options<'m>, OpError> {
-        let (code, table) = self.operator.options()?;
-        let Kind { code: expected, name, fields } = kind;
-        match table {
-            None if code == 0 || code == expected => {}
-            Some(table) if code == expected => {
-                if let Some(slot) = table.last_slot().filter(|slot| *slot >= fields) {
-                    return Err(format!("field {slot} of {name} is not known").into());
-                }
-            }
-            _ => return Err(format!("options are of type {code}, expected {name} ({expected})").into()),
-        }
-        Ok(Options { table })
+        Options::of(self.operator, kind)
     }
 
     /// Whether an operand has its elements in the file; it must not be left out.
@@ -196,13 +181,47 @@ const fn size(ty: i8) -> usize {
     }
 }
 
-impl Options<'_> {
+impl<'m> Options<'m> {
+    /// As [`Node::optional_options`].
+    pub(super) fn of(operator: &Operator<'m>, kind: Kind) -> Result<Self, OpError> {
+        let (code, table) = operator.options()?;
+        let Kind { code: expected, name, fields } = kind;
+        match table {
+            None if code == 0 || code == expected => {}
+            Some(table) if code == expected => {
+                if let Some(slot) = table.last_slot().filter(|slot| *slot >= fields) {
+                    return Err(format!("field {slot} of {name} is not known").into());
+                }
+            }
+            _ => return Err(format!("options are of type {code}, expected {name} ({expected})").into()),
+        }
+        Ok(Self { table })
+    }
+
+    /// As [`Node::options`].
+    pub(super) fn required_of(operator: &Operator<'m>, kind: Kind) -> Result<Self, OpError> {
+        let options = Self::of(operator, kind)?;
+        if options.table.is_none() {
+            return Err(format!("{} are missing", kind.name).into());
+        }
+        Ok(options)
+    }
+
     fn scalar<T: Scalar>(&self, slot: usize, default: T) -> Result<T, Fault> {
         self.table.map_or(Ok(default), |table| table.scalar(slot, default))
     }
 
     pub(super) fn flag(&self, slot: usize) -> Result<bool, OpError> {
         Ok(self.scalar(slot, 0_u8)? != 0)
+    }
+
+    /// A text, as bytes; empty where it is left out.
+    pub(super) fn text(&self, slot: usize) -> Result<Vec<u8>, OpError> {
+        let Some(table) = self.table else { return Ok(Vec::new()) };
+        let text = table.bytes(slot)?.unwrap_or_default();
+        // Nothing reads so much of it again.
+        table.file().charge(table.position(), text.len())?;
+        Ok(text.to_vec())
     }
 
     /// A flag that is set where the file does not say.

@@ -10,7 +10,7 @@ use super::{
     shapes, signal, sparsity, variables,
 };
 use crate::error::OpError;
-use crate::graph::{Data, Shape};
+use crate::graph::{Data, GraphBuilder, Shape};
 use crate::ops::Op;
 
 /// An operator that is known.
@@ -75,7 +75,7 @@ pub(super) enum InGraph {
 }
 
 /// Most operands or results of an operator that takes any number.
-pub(super) const MANY: usize = 1024;
+pub(super) const MANY: usize = GraphBuilder::MAX_OPERANDS;
 
 /// The same for custom operators, whose names are any.
 const CUSTOM_FAMILIES: [&[Known]; 1] = [signal::OPERATORS];

@@ -141,7 +141,7 @@ impl<'a> Model<'a> {
     ///
     /// When it is no TFLite file, of another version, damaged, or has no subgraph.
     pub(super) fn read(file: &'a File<'a>, subgraph: usize) -> Result<Self, Problem> {
-        let root = file.root(b"TFL3")?;
+        let root = file.root()?;
         let version = root.scalar(model::VERSION, 0_u32)?;
         if version != 3 {
             return Err(Problem::new(format!("the schema has version {version}, expected 3")));

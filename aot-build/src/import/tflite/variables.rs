@@ -10,11 +10,13 @@ use std::collections::HashMap;
 
 use aot_rt::DType;
 
+use super::node::{Kind, Options, kind};
 use super::operators::{Known, variable};
-use super::schema::{Model, Operator};
-use super::{Importer, Value, tensor_type};
+use super::schema::{Model, Operator, Tensor};
+use super::{Importer, Value, names, tensor_type};
 use crate::error::{Location, OpError, Problem};
 use crate::graph::{Data, OutputDeclaration, TensorId, TensorType};
+use crate::report::label;
 
 pub(super) const OPERATORS: &[Known] = &[
     variable("ASSIGN_VARIABLE", Access::Assign),
@@ -43,7 +45,7 @@ pub(super) struct Variables {
     /// Tensors that are handles, and what to.
     handles: HashMap<usize, Name>,
     /// What variables are at first.
-    initial: HashMap<Name, Data>,
+    initial: HashMap<Name, (TensorType, Data)>,
     /// Positions in `states`.
     known: HashMap<Name, usize>,
     /// Positions in `states` of tensors that are variables.
@@ -62,15 +64,19 @@ struct State {
 const MAX_VARIABLE: usize = 1 << 28;
 
 mod call_once {
-    pub(super) const CODE: u8 = 103;
+    pub(super) const OPTIONS: super::Kind = super::kind(103, "CallOnceOptions", 1);
     pub(super) const SUBGRAPH: usize = 0;
 }
 
 mod var_handle {
-    pub(super) const CODE: u8 = 111;
+    pub(super) const OPTIONS: super::Kind = super::kind(111, "VarHandleOptions", 2);
     pub(super) const CONTAINER: usize = 0;
     pub(super) const SHARED_NAME: usize = 1;
 }
+
+/// Those of READ_VARIABLE and ASSIGN_VARIABLE have no fields.
+const READ_OPTIONS: Kind = kind(112, "ReadVariableOptions", 0);
+const ASSIGN_OPTIONS: Kind = kind(113, "AssignVariableOptions", 0);
 
 impl Importer<'_> {
     /// Does what operator `operator` says.
@@ -85,6 +91,7 @@ impl Importer<'_> {
                 Ok(())
             }
             Access::Read => {
+                Options::of(operator, READ_OPTIONS)?;
                 let (&[handle], &[result]) = (&operator.inputs[..], &operator.outputs[..]) else {
                     return Err(counts(operator, "1 operand and 1 result"));
                 };
@@ -100,6 +107,7 @@ impl Importer<'_> {
                 Ok(())
             }
             Access::Assign => {
+                Options::of(operator, ASSIGN_OPTIONS)?;
                 let (&[handle, value], []) = (&operator.inputs[..], &operator.outputs[..]) else {
                     return Err(counts(operator, "2 operands and no result"));
                 };
@@ -205,12 +213,18 @@ impl Importer<'_> {
             return Ok(*known);
         }
         let tensor = self.model.tensors.get(like).ok_or("there is no such tensor")?;
-        let dtype = super::dtype(tensor.ty).ok_or("the variable is of a type that is not supported")?;
-        let ty = tensor_type(tensor, dtype)?;
+        let ty = variable_type(tensor)?;
         let text = String::from_utf8_lossy(&name.1).into_owned();
-        let initial = self.variables.initial.get(&name);
-        // One that is never initialised is zero.
-        let data = initial.map_or_else(|| Data::from_bytes(vec![0; ty.bytes()]), Data::clone);
+        let data = match self.variables.initial.get(&name) {
+            Some((initial, data)) if *initial == ty => data.clone(),
+            Some((initial, _)) => {
+                let text = label(&text);
+                let message = format!("the variable `{text}` is {ty}, and {initial} at first");
+                return Err(format!("{message}, or with another quantization").into());
+            }
+            // One that is never initialised is zero.
+            None => zeros(&ty)?,
+        };
         let initial = self.graph.constant(format!("{text} at first"), ty, data);
         let before = self.graph.state(text, initial);
         let position = self.variables.states.len();
@@ -221,12 +235,12 @@ impl Importer<'_> {
 
     /// Reads the subgraph that assigns what variables are at first.
     fn call_once(&mut self, operator: &Operator<'_>) -> Result<(), OpError> {
-        let subgraph = match operator.options()? {
-            (call_once::CODE, Some(table)) => table.scalar(call_once::SUBGRAPH, 0_i32)?,
-            _ => return Err("CallOnceOptions are missing".into()),
-        };
-        let subgraph = usize::try_from(subgraph).ok().filter(|index| *index != 0);
-        let subgraph = subgraph.ok_or("calls the subgraph that it is in")?;
+        let subgraph = Options::required_of(operator, call_once::OPTIONS)?.i32(call_once::SUBGRAPH)?;
+        if subgraph == 0 {
+            return Err("calls the subgraph 0, which it is in".into());
+        }
+        let outside = || format!("calls the subgraph {subgraph}, which does not exist");
+        let subgraph = usize::try_from(subgraph).map_err(|_| outside())?;
         let model = Model::read(self.model.file, subgraph).map_err(|problem| problem.message)?;
         let mut handles: HashMap<i32, Name> = HashMap::new();
         for operator in &model.operators {
@@ -242,7 +256,8 @@ impl Importer<'_> {
                     let bytes =
                         bytes.ok_or("starts a variable with what is no constant, which is not supported")?;
                     self.model.file.charge(0, bytes.len())?;
-                    self.variables.initial.insert(name.clone(), Data::from_bytes(bytes));
+                    let ty = variable_type(tensor)?;
+                    self.variables.initial.insert(name.clone(), (ty, Data::from_bytes(bytes)));
                 }
                 _ => {
                     return Err("runs more than assignments of constants once, which is not supported".into());
@@ -253,6 +268,25 @@ impl Importer<'_> {
     }
 }
 
+/// Most bytes of a variable that the file does not give: a few of its bytes could ask for
+/// any number.
+const MAX_ZEROS: usize = 1 << 26;
+
+/// The elements of a variable that is never initialised.
+fn zeros(ty: &TensorType) -> Result<Data, OpError> {
+    let bytes = ty.bytes();
+    if bytes > MAX_ZEROS {
+        return Err(format!("a variable of {bytes} bytes, the limit is {MAX_ZEROS}").into());
+    }
+    Ok(Data::from_bytes(vec![0; bytes]))
+}
+
+/// The type of a variable that a tensor is read from or assigned to.
+fn variable_type(tensor: &Tensor<'_>) -> Result<TensorType, OpError> {
+    let unsupported = || format!("a variable of {} is not supported", names::type_name(tensor.ty));
+    tensor_type(tensor, super::dtype(tensor.ty).ok_or_else(unsupported)?)
+}
+
 /// What an operator does with variables, if that is what it does.
 fn access(model: &Model<'_>, operator: &Operator<'_>) -> Option<Access> {
     let code = usize::try_from(operator.code).ok().and_then(|code| model.operator_codes.get(code))?;
@@ -260,11 +294,8 @@ fn access(model: &Model<'_>, operator: &Operator<'_>) -> Option<Access> {
 }
 
 fn handle_name(operator: &Operator<'_>) -> Result<Name, OpError> {
-    let (var_handle::CODE, Some(table)) = operator.options()? else {
-        return Err("VarHandleOptions are missing".into());
-    };
-    let text = |slot| Ok::<_, OpError>(table.bytes(slot)?.unwrap_or_default().to_vec());
-    Ok((text(var_handle::CONTAINER)?, text(var_handle::SHARED_NAME)?))
+    let options = Options::required_of(operator, var_handle::OPTIONS)?;
+    Ok((options.text(var_handle::CONTAINER)?, options.text(var_handle::SHARED_NAME)?))
 }
 
 fn position(index: i32) -> Result<usize, OpError> {

@@ -47,7 +47,8 @@ fn other_files() {
         assert_eq!(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"), expect, "{text}");
     }
     let problems =
-        super::super::import(&mut Source::new(Path::new("m.json")), b"{\n \"\xc3\xa4\xff\"}").unwrap_err();
+        super::super::import(&mut Source::new(Path::new("m.json"), 1 << 30), b"{\n \"\xc3\xa4\xff\"}")
+            .unwrap_err();
     assert_eq!(problems[0].to_string(), "line 2, column 4: the text is not UTF-8");
 }
 
@@ -275,8 +276,8 @@ fn data() {
         (from, r#"[1, 2]"#, "line 6, column 52: tensor `w`: expected an object"),
         (
             r#""f32", "shape": [3, 2]"#,
-            r#""i64", "shape": [300000000]"#,
-            "line 6, column 57: tensor `w`: with this one the constants have 2400000000 bytes, the limit is 1073741824\nline 13, column 5: node #1 fully_connected `h`: shape [300000000] has rank 1, expected 2",
+            r#""i64", "shape": [200000000]"#,
+            "line 6, column 57: tensor `w`: with this one the constants have 1 600 000 000 bytes, `model_limit` is 1 073 741 824\nline 13, column 5: node #1 fully_connected `h`: shape [200000000] has rank 1, expected 2",
         ),
     ]);
 }

@@ -97,9 +97,9 @@ fn other_files() {
     let problems =
         super::super::read(b"PK\x03\x04 not a model at all", "model".into(), &crate::Config::default())
             .unwrap_err();
-    assert_eq!(problems[0].message, "at byte 4: the file identifier is \" not\", expected \"TFL3\"");
+    assert_eq!(problems[0].message, "the file identifier is \" not\", expected \"TFL3\"");
     let problems = super::super::read(b"hello\n", "model".into(), &crate::Config::default()).unwrap_err();
-    assert_eq!(problems[0].message, "at byte 4: the file identifier is \"o\\n\", expected \"TFL3\"");
+    assert_eq!(problems[0].message, "the file identifier is \"o\\n\", expected \"TFL3\"");
 }
 
 #[test]
@@ -167,18 +167,18 @@ fn offsets_and_tables_are_checked() {
     let vtable = root - usize::try_from(back).unwrap();
     for (position, bytes, expect) in [
         (0, &[0, 0, 0, 0][..], "the offset 0 leads nowhere"),
-        (0, &[0xff, 0xff, 0xff, 0x7f], "the offset 2147483647 leads nowhere"),
-        (0, &[9, 0, 0, 0], "not at a multiple of 4 bytes"),
-        (root, &[0, 0, 0, 0x80], "bytes are expected, the file ends"),
-        (root, &[0xff, 0xff, 0xff, 0x7f], "leads out of the file"),
-        (vtable, &[2, 0], "a vtable of 2 bytes, expected 4, 6, 8, …"),
-        (vtable, &[7, 0], "a vtable of 7 bytes"),
-        (vtable, &[0xfe, 0xff], "65534 bytes are expected"),
-        (vtable + 2, &[3, 0], "a table of 3 bytes, expected at least 4"),
+        (0, &[0xfc, 0xff, 0xff, 0x7f], "damaged: bytes 2147483644 to 2147483648, the file has"),
+        (0, &[9, 0, 0, 0], "damaged: a i32 at byte 9 is not aligned"),
+        (root, &[0, 0, 0, 0x80], "damaged: the vtable offset -2147483648 at byte"),
+        (root, &[0xff, 0xff, 0xff, 0x7f], "damaged: the vtable offset 2147483647 at byte"),
+        (vtable, &[7, 0], "damaged: a u16 at byte"),
+        (vtable, &[0xfe, 0xff], "damaged: bytes"),
+        (vtable + 2, &[3, 0], "field 0 is at"),
         (vtable + 2, &[0xff, 0xff], "65535 bytes are expected"),
-        (vtable + 4, &[2, 0], "field 0 is at 2 of a table of"),
-        (vtable + 4, &[0xf0, 0xff], "field 0 is at 65520 of a table of"),
-        (vtable + 4, &[5, 0], "not at a multiple of 4 bytes"),
+        (vtable + 4, &[2, 0], "damaged at `version`: a u32 at byte"),
+        (vtable + 4, &[0, 0], "the schema has version 0, expected 3"),
+        (vtable + 4, &[0xf0, 0xff], "damaged at `version`: bytes"),
+        (vtable + 4, &[5, 0], "damaged at `version`: a u32 at byte"),
     ] {
         let mut damaged = file.clone();
         damaged[position..position + bytes.len()].copy_from_slice(bytes);

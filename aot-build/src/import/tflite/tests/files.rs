@@ -41,6 +41,8 @@ pub(super) struct File {
     pub(super) operators: Vec<Table>,
     pub(super) inputs: Vec<i32>,
     pub(super) outputs: Vec<i32>,
+    /// Subgraphs beside the main one.
+    pub(super) more: Vec<Table>,
 }
 
 impl File {
@@ -54,6 +56,7 @@ impl File {
             operators: Vec::new(),
             inputs: Vec::new(),
             outputs: Vec::new(),
+            more: Vec::new(),
         }
     }
 
@@ -119,7 +122,8 @@ impl File {
 
     /// A file of these subgraphs.
     pub(super) fn bytes_of(&self, subgraphs: Vec<Table>) -> Vec<u8> {
-        let model = self.model.clone().with(1, self.codes.clone()).with(2, subgraphs);
+        let model =
+            self.model.clone().with(1, self.codes.clone()).with(2, [subgraphs, self.more.clone()].concat());
         model.with(4, self.buffers.clone()).file(b"TFL3")
     }
 
@@ -129,9 +133,21 @@ impl File {
 
     /// All problems of the file, as they are shown.
     pub(super) fn problems(&self) -> String {
-        let problems = self.read().expect_err("the file is refused");
-        problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+        shown(&self.read().expect_err("the file is refused"))
     }
+
+    /// Why the file, or what is read from it, does not compile.
+    pub(super) fn refusal(&self) -> String {
+        let graph = match self.read() {
+            Ok(graph) => graph,
+            Err(problems) => return shown(&problems),
+        };
+        shown(&crate::compile(graph, &crate::Config::default()).expect_err("the model is refused"))
+    }
+}
+
+fn shown(problems: &[Problem]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 /// A custom operator, with the attribute `shift`, 12.

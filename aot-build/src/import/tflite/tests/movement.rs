@@ -83,6 +83,12 @@ fn split(axis: &[i32], pieces: i32, results: &[&[i32]]) -> File {
     Sample::new().integers(axis).x(&[2, 6]).operator(SPLIT, Some((35, options)), results)
 }
 
+/// SPLIT of one axis.
+fn listed_split(extent: i32, pieces: i32) -> File {
+    let options = Table::default().with(0, pieces);
+    Sample::new().integers(&[0]).x(&[extent]).operator(SPLIT, Some((35, options)), &[&[1]])
+}
+
 fn split_v(axis: i32, sizes: &[i32], results: &[&[i32]]) -> File {
     let options = Table::default().with(0, i32::try_from(sizes.len()).unwrap());
     let sample = Sample::new().x(&[2, 6]).integers(sizes).integers(&[axis]);
@@ -277,6 +283,7 @@ fn parameters_are_refused() {
         (split(&[0, 1], 2, &[y]), "2 elements for the axis, expected 1"),
         (split(&[1], 4, &[y]), "axis 1 of [2, 6] cannot be cut into 4 equal pieces"),
         (split(&[1], 0, &[y]), "num_splits is 0, expected at least 1"),
+        (listed_split(1 << 20, 1 << 20), "1048576 results, the limit is 1024"),
         (split_v(1, &[1, 2], &[y, y]), "sizes [1, 2] do not add up to axis 1 of f32 [2, 6]"),
         (split_v(1, &[-1, -1], &[y, y]), "sizes [-1, -1] do not fit axis 1 of [2, 6]"),
         (split_v(1, &[-2, 8], &[y, y]), "sizes [-2, 8] do not fit axis 1 of [2, 6]"),
