@@ -30,7 +30,8 @@ use crate::graph::{
 };
 use flatbuffer::File;
 use node::Node;
-use operators::{InGraph, Known, Map, Meaning};
+use operators::{InGraph, Map, Meaning};
+pub(crate) use operators::{Known, operators};
 use schema::{Model, Operator, Tensor};
 use structure::{Checked, counted, listed, location};
 use variables::Variables;

@@ -11,10 +11,10 @@ use crate::ops::Op;
 
 /// An operator that is known.
 #[derive(Debug)]
-pub(super) struct Known {
-    pub(super) name: &'static str,
+pub(crate) struct Known {
+    pub(crate) name: &'static str,
     /// The newest version that is known.
-    pub(super) version: i32,
+    pub(crate) version: i32,
     /// Fewest and most operands.
     pub(super) operands: [usize; 2],
     /// Which operands are tensors of the graph.
@@ -22,7 +22,7 @@ pub(super) struct Known {
     /// Most results.
     pub(super) results: usize,
     /// Types of operands and result that belong together.
-    pub(super) types: &'static [&'static [DType]],
+    pub(crate) types: &'static [&'static [DType]],
     pub(super) meaning: Meaning,
 }
 
@@ -88,6 +88,11 @@ impl Known {
         }
     }
 
+    /// Whether all operands are tensors of the graph, of the type that a row begins with.
+    pub(crate) fn takes_any_number(&self) -> bool {
+        self.in_graph == InGraph::All && !self.types.is_empty()
+    }
+
     /// All operands are tensors of the graph.
     pub(super) const fn of_all(self) -> Self {
         Self { in_graph: InGraph::All, ..self }
@@ -104,6 +109,11 @@ impl Known {
     }
 }
 
+/// All operators, family by family.
+pub(crate) fn operators() -> impl Iterator<Item = &'static Known> {
+    FAMILIES.iter().copied().flatten()
+}
+
 /// The operator that a code stands for.
 ///
 /// # Errors
@@ -114,7 +124,7 @@ pub(super) fn find(code: &OperatorCode) -> Result<&'static Known, String> {
     if code.builtin == names::CUSTOM {
         return Err(format!("{name} \"{}\"", code.custom.as_deref().unwrap_or_default()));
     }
-    match FAMILIES.iter().copied().flatten().find(|known| known.name == name) {
+    match operators().find(|known| known.name == name) {
         Some(known) if (1..=known.version).contains(&code.version) => Ok(known),
         Some(known) => Err(format!("{name} version {}, known are 1 to {}", code.version, known.version)),
         None => Err(name),
