@@ -19,7 +19,7 @@ const SAYS: [(&str, &[&str]); 18] = [
     ("conv_2d_i8_scale_count", &["3 scales"]),
     ("conv_2d_i8_stale_output_shape", &["[1, 1, 1, 1]", "[1, 4, 4, 2]"]),
     ("conv_2d_i8_weight_zero_point", &["zero point other than 0"]),
-    ("depthwise_conv_2d_hybrid", &["f32", "i8", "dynamic-range quantization is not supported"]),
+    ("depthwise_conv_2d_hybrid", &["types are f32, i8, f32 → f32", "full integer quantization"]),
     ("fully_connected_i8_bias_scale", &["scale 0.5", "expected 0.002"]),
     ("fully_connected_i8_depth_mismatch", &["no rows of 12"]),
     ("logistic_i8_output_quantization", &["scale 0.2 and zero point 4", "0.00390625 and -128"]),

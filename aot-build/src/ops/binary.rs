@@ -164,8 +164,7 @@ impl Binary {
         let y = quantized::tensor_wide(node.output(0))?;
         let [a_scale, b_scale, y_scale] = [a.scale, b.scale, y.scale].map(f64::from);
         let factor = if self.function == BinaryFunction::Div {
-            // The reference multiplies the scales in single precision.
-            let factor = quantized::multiplier(a_scale / f64::from(b.scale * y.scale))?;
+            let factor = quantized::multiplier(a_scale / (b_scale * y_scale))?;
             quantized::check_sum(1, 255, factor.shift)?;
             factor
         } else {

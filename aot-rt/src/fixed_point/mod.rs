@@ -5,8 +5,10 @@
 //! ([`Rounding::Double`], TensorFlow Lite Micro's default); some builds round once
 //! ([`Rounding::Single`]).
 
+mod root;
 mod transcendental;
 
+pub use root::inverse_square_root;
 pub use transcendental::{exp_negative, logistic, one_over_one_plus, tanh_of_double};
 
 /// How often [`Multiplier::apply`] rounds.

@@ -8,7 +8,7 @@
 use super::{doubling_high_mul as mul, rounding_shift_right};
 
 /// `x * 2^exponent`, rounded or limited to `i32`.
-const fn scale_by_power(x: i32, exponent: i32) -> i32 {
+pub(super) const fn scale_by_power(x: i32, exponent: i32) -> i32 {
     if exponent <= 0 {
         return rounding_shift_right(x, exponent.unsigned_abs());
     }

@@ -28,10 +28,10 @@ pub(super) const OPERATORS: &[Known] = &[
     known("EQUAL", 4, [2, 2], COMPARED, |node| compare(node, Relation::Equal, kind(53, "EqualOptions", 0))),
     known("EXP", 2, [1, 1], UNARY, |node| unary(node, UnaryFunction::Exp, kind(33, "ExpOptions", 0))),
     known("FLOOR", 1, [1, 1], UNARY, |node| unary(node, UnaryFunction::Floor, NO_OPTIONS)),
-    known("FLOOR_DIV", 3, [2, 2], ARITHMETIC, |node| {
+    known("FLOOR_DIV", 3, [2, 2], FLOAT_OR_INTEGER, |node| {
         binary(node, BinaryFunction::FloorDiv, kind(65, "FloorDivOptions", 0))
     }),
-    known("FLOOR_MOD", 2, [2, 2], ARITHMETIC, |node| {
+    known("FLOOR_MOD", 2, [2, 2], FLOAT_OR_INTEGER, |node| {
         binary(node, BinaryFunction::FloorMod, kind(72, "FloorModOptions", 0))
     }),
     known("GELU", 2, [1, 1], UNARY, gelu),
@@ -73,7 +73,7 @@ pub(super) const OPERATORS: &[Known] = &[
     known("NOT_EQUAL", 3, [2, 2], COMPARED, |node| {
         compare(node, Relation::NotEqual, kind(54, "NotEqualOptions", 0))
     }),
-    known("POW", 1, [2, 2], ARITHMETIC, |node| binary(node, BinaryFunction::Pow, kind(56, "PowOptions", 0))),
+    known("POW", 1, [2, 2], BINARY_FLOAT, |node| binary(node, BinaryFunction::Pow, kind(56, "PowOptions", 0))),
     known("PRELU", 1, [2, 2], BINARY, |_| Ok(Prelu {}.into())),
     known("QUANTIZE", 3, [1, 1], TO_INTEGER, quantize),
     known("RELU", 3, [1, 1], UNARY_OR_LEGACY, |_| Ok(Relu { activation: Activation::Relu }.into())),
@@ -91,7 +91,7 @@ pub(super) const OPERATORS: &[Known] = &[
     known("SQUARE", 1, [1, 1], UNARY, |node| {
         unary(node, UnaryFunction::Square, kind(66, "SquareOptions", 0))
     }),
-    known("SQUARED_DIFFERENCE", 2, [2, 2], ARITHMETIC, |node| {
+    known("SQUARED_DIFFERENCE", 2, [2, 2], BINARY, |node| {
         binary(node, BinaryFunction::SquaredDifference, kind(76, "SquaredDifferenceOptions", 0))
     }),
     known("SUB", 5, [2, 2], ARITHMETIC, |node| {

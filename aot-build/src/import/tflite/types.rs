@@ -15,10 +15,15 @@ pub(super) const UNARY: &[&[DType]] = &[&[F, F], &[I, I]];
 pub(super) const UNARY_OR_LEGACY: &[&[DType]] = &[&[F, F], &[I, I], &[U, U]];
 pub(super) const WITH_SHORTS: &[&[DType]] = &[&[F, F], &[I, I], &[W, W]];
 pub(super) const BINARY: &[&[DType]] = &[&[F, F, F], &[I, I, I]];
+pub(super) const BINARY_FLOAT: &[&[DType]] = &[&[F, F, F]];
 pub(super) const ARITHMETIC: &[&[DType]] = &[&[F, F, F], &[I, I, I], &[DType::I32; 3]];
+pub(super) const FLOAT_OR_INTEGER: &[&[DType]] = &[&[F, F, F], &[DType::I32; 3]];
 pub(super) const ADDED: &[&[DType]] = &[&[F, F, F], &[I, I, I], &[U, U, U], &[W, W, W], &[DType::I32; 3]];
 pub(super) const WITH_WEIGHTS: &[&[DType]] =
     &[&[F, F, F, F], &[F, I, F, F], &[I, I, DType::I32, I], &[U, U, DType::I32, U], &[W, I, DType::I64, W]];
+/// As [`WITH_WEIGHTS`], without int8 weights under float activations.
+pub(super) const QUANTIZED_TOGETHER: &[&[DType]] =
+    &[&[F, F, F, F], &[I, I, DType::I32, I], &[U, U, DType::I32, U], &[W, I, DType::I64, W]];
 pub(super) const TO_INTEGER: &[&[DType]] = &[
     &[F, I],
     &[I, I],
