@@ -19,7 +19,7 @@ pub fn inverse_square_root(x: i32) -> Multiplier {
     }
     // From 2^27 to 2^29 by a power of four.
     let pairs = (x.leading_zeros() as i32 - 1) / 2 - 1;
-    let normalized = if pairs < 0 { x / 4 } else { x << (2 * pairs & 31) };
+    let normalized = if pairs < 0 { x / 4 } else { x << ((2 * pairs) & 31) };
     let half = scale_by_power(normalized >> 1, -1);
     let mut root = ONE;
     for _ in 0..5 {

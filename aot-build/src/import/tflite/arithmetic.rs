@@ -73,7 +73,9 @@ pub(super) const OPERATORS: &[Known] = &[
     known("NOT_EQUAL", 3, [2, 2], COMPARED, |node| {
         compare(node, Relation::NotEqual, kind(54, "NotEqualOptions", 0))
     }),
-    known("POW", 1, [2, 2], BINARY_FLOAT, |node| binary(node, BinaryFunction::Pow, kind(56, "PowOptions", 0))),
+    known("POW", 1, [2, 2], BINARY_FLOAT, |node| {
+        binary(node, BinaryFunction::Pow, kind(56, "PowOptions", 0))
+    }),
     known("PRELU", 1, [2, 2], BINARY, |_| Ok(Prelu {}.into())),
     known("QUANTIZE", 3, [1, 1], TO_INTEGER, quantize),
     known("RELU", 3, [1, 1], UNARY_OR_LEGACY, |_| Ok(Relu { activation: Activation::Relu }.into())),
