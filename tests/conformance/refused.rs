@@ -27,7 +27,7 @@ const SAYS: &[(&str, &[&str])] = &[
     ("conv_2d_i8_stale_output_shape", &["[1, 1, 1, 1]", "[1, 4, 4, 2]"]),
     ("conv_2d_i8_weight_zero_point", &["zero point other than 0"]),
     ("cumsum_f32_axis_not_constant", &["`axis`", "is not constant"]),
-    ("depthwise_conv_2d_hybrid", &["f32", "i8", "dynamic-range quantization is not supported"]),
+    ("depthwise_conv_2d_hybrid", &["types are f32, i8, f32 → f32", "full integer quantization"]),
     ("embedding_lookup_zero_point", &["`table`", "zero point other than 0"]),
     ("fully_connected_i8_bias_scale", &["scale 0.5", "expected 0.002"]),
     ("fully_connected_i8_depth_mismatch", &["no rows of 12"]),

@@ -39,3 +39,15 @@ def multiply(values, real):
 def quantized_bound(real, scale, zero_point):
     """A bound of an activation function on the integer scale, unclamped."""
     return zero_point + round_half_away(float(np.float32(real) / np.float32(scale)))
+
+
+def overflowing_quotients(a, b, factor):
+    """Where the references' DIV shifts to the right by more than 31, which gives anything.
+
+    `a`, `b`: differences from the zero points; `factor`: what the scales make of a quotient.
+    There it is less than half a step: the zero point is right.
+    """
+    a, b = a * np.sign(b), np.abs(b)
+    bits = np.vectorize(lambda value: int(value).bit_length())
+    headroom = 31 - bits(np.where(a < 0, -a - 1, a))
+    return headroom + (bits(b) - 1) - quantize_multiplier(factor)[1] > 31

@@ -7,7 +7,7 @@
 pub(crate) mod json;
 mod source;
 #[cfg(feature = "tflite")]
-mod tflite;
+pub(crate) mod tflite;
 
 pub use source::Source;
 

@@ -2,7 +2,7 @@
 //! result for `x`.
 
 use aot_rt::Quantization;
-use aot_rt::fixed_point::{Multiplier, Rounding, rounding_shift_right};
+use aot_rt::fixed_point::{Multiplier, Rounding, inverse_square_root, rounding_shift_right};
 
 use super::quantized::multiplier;
 use crate::error::OpError;
@@ -54,6 +54,35 @@ pub(super) fn of_differences(
 ) -> Result<[i8; 256], OpError> {
     let factor = ratio(f64::from(x.scale) / f64::from(y.scale), 255)?;
     Ok(table(|q| factor.apply(function(q - x.zero_point), rounding).saturating_add(y.zero_point)))
+}
+
+/// The table of `1 / sqrt(x)`: that of the difference from the zero point in fixed point,
+/// times what the scales make of it. 0 gives the greatest number; less has no result, and
+/// gives the zero point.
+///
+/// # Errors
+///
+/// When the scales are too far apart.
+pub(super) fn reciprocal_root(
+    x: Quantization,
+    y: Quantization,
+    rounding: Rounding,
+) -> Result<[i8; 256], OpError> {
+    /// Bits behind the point of the root.
+    const FRACTION: i32 = 20;
+    let factor = multiplier((1.0 / (x.scale.sqrt() * y.scale)).into())?;
+    if factor.shift < FRACTION - 31 {
+        return Err(format!("scales {} and {} are too far apart", x.scale, y.scale).into());
+    }
+    let scale = |Multiplier { multiplier, shift }, bits| Multiplier { multiplier, shift: shift + bits };
+    Ok(table(|q| match q - x.zero_point {
+        difference @ 1.. => {
+            let root = scale(inverse_square_root(difference), FRACTION).apply(1, rounding);
+            scale(factor, -FRACTION).apply(root, rounding).saturating_add(y.zero_point)
+        }
+        0 => i32::MAX,
+        _ => y.zero_point,
+    }))
 }
 
 /// The table of `leaky_relu`.

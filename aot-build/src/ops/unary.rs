@@ -159,7 +159,7 @@ impl UnaryFunction {
             Self::Log => of_reals(f64::ln),
             Self::LogicalNot => Err(no_kernel(&[DType::I8; 2])),
             Self::Round => of_reals(f64::round_ties_even),
-            Self::Rsqrt => of_reals(|x| x.sqrt().recip()),
+            Self::Rsqrt => tables::reciprocal_root(x, y, rounding),
             Self::Sin => of_reals(f64::sin),
             Self::Square => of_reals(|x| x * x),
         }

@@ -8,6 +8,8 @@ mod figures;
 mod html;
 mod map;
 mod memory;
+#[cfg(feature = "tflite")]
+mod operators;
 mod problems;
 mod rows;
 mod summary;
@@ -19,6 +21,8 @@ pub use figures::Figure;
 pub use html::memory_html;
 pub use map::memory_map;
 pub use memory::{MemoryReport, Peak, PeakTensor, TensorReport};
+#[cfg(feature = "tflite")]
+pub use operators::{OperatorReport, Operators, TypesReport};
 pub use problems::ErrorReport;
 pub use rows::RunReport;
 pub use summary::{PortReport, Summary};

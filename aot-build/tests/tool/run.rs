@@ -11,6 +11,16 @@ fn the_repositorys_cases_are_met() {
 }
 
 #[test]
+fn a_folder_of_cases_stands_for_them() {
+    let ran = line("run --case examples/digits/model/cases --json");
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{}", ran.out);
+    let names: Vec<_> =
+        ran.json()["cases"].as_array().unwrap().iter().map(|case| case["case"].clone()).collect();
+    assert!(names.is_sorted_by_key(Value::to_string), "{names:?}");
+    assert!(names.contains(&CASE.into()) && names.contains(&CASE_FLOAT.into()), "{names:?}");
+}
+
+#[test]
 fn differences_are_counted_and_tolerated() {
     let folder = folder("tolerance");
     let mut expected = read_npy(&in_repository(CASE).join("s0/out0.npy"));

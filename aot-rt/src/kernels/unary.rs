@@ -69,7 +69,7 @@ pub fn floor_f32(params: &impl Params<UnaryF32>, elements: impl Elements<f32>) {
 
 /// `x` times the normal distribution up to it, f32.
 pub fn gelu_f32(params: &impl Params<UnaryF32>, elements: impl Elements<f32>) {
-    elements.map(params.get().len, |x| 0.5 * x * (1.0 + libm::erff(x * FRAC_1_SQRT_2)));
+    elements.map(params.get().len, |x| x * 0.5 * libm::erfcf(x * -FRAC_1_SQRT_2));
 }
 
 /// [`gelu_f32`], by its approximation with a hyperbolic tangent, f32.

@@ -31,6 +31,7 @@ def all_cases():
         yield unary("average_pool_2d", name, Op("AVERAGE_POOL_2D", pool(kernel)), (1, 6, 6, 5), result)
     yield unary("softmax", "rows", softmax(), (3, 11), (3, 11), Quantization.tensor(1 / 256, 0))
     yield sum_of_two()
+    yield padded()
 
 
 def legacy(operator, name, op, shape, result, weights):
@@ -58,6 +59,18 @@ def sum_of_two():
     operands = [Tensor("x0", shape, np.uint8, X), Tensor("x1", shape, np.uint8, Quantization.tensor(0.041, 3))]
     y = Quantization.tensor(0.055, 60)
     return case("add", "scales", Op("ADD", options), operands, shape, y, [values(rng, shape), values(rng, shape)])
+
+
+def padded():
+    shape, rng = (2, 3), np.random.default_rng(10)
+    value, paddings = np.array(250, np.uint8), np.array([[1, 0], [0, 2]], np.int32)
+    operands = [
+        Tensor("x", shape, np.uint8, X),
+        Tensor("paddings", (2, 2), np.int32, None, paddings),
+        Tensor("value", (), np.uint8, X, value),
+    ]
+    op = Op("PADV2", schema.PadV2OptionsT())
+    return case("padv2", "value", op, operands, (3, 5), X, [values(rng, shape)])
 
 
 def case(operator, name, op, operands, result, y, inputs):

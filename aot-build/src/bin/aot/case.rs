@@ -37,6 +37,16 @@ struct Meta {
     file: String,
 }
 
+/// The cases that `path` stands for: the folders in it that hold a `meta.json`, by name;
+/// `path` itself where it holds one, or where there are none, which [`Case::find`] reports.
+pub(crate) fn folders(path: &Path) -> Vec<PathBuf> {
+    let is_case = |folder: &PathBuf| folder.join("meta.json").is_file();
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    let mut folders: Vec<_> = entries.map(|entry| entry.path()).filter(is_case).collect();
+    folders.sort();
+    if folders.is_empty() || is_case(&path.to_owned()) { vec![path.to_owned()] } else { folders }
+}
+
 impl Case {
     /// Finds the files of a case.
     pub(crate) fn find(folder: &Path) -> Result<Self, Error> {

@@ -10,6 +10,7 @@ mod console;
 mod export;
 mod generate;
 mod intervals;
+mod operators;
 mod plan;
 mod run;
 mod sets;
@@ -39,6 +40,7 @@ enum Command {
     Plan(plan::Arguments),
     Generate(generate::Arguments),
     Export(export::Arguments),
+    Operators(operators::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         Command::Plan(arguments) => (plan::run(arguments, &mut console), arguments.json),
         Command::Generate(arguments) => (generate::run(arguments, &mut console), arguments.json),
         Command::Export(arguments) => (export::run(arguments, &mut console), arguments.json),
+        Command::Operators(arguments) => (operators::run(arguments, &mut console), arguments.json),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -7,7 +7,7 @@ use aot_build::report::{ErrorReport, label};
 use serde::Serialize;
 
 use crate::array::{Array, Elements};
-use crate::case::{Case, Set};
+use crate::case::{Case, Set, folders};
 use crate::compare::Difference;
 use crate::console::{Console, Failure};
 use crate::sets::{Files, allowances, compare, evaluate};
@@ -39,7 +39,8 @@ pub(crate) struct Arguments {
     /// output, over all sets of a case (1e-5)
     #[arg(long, value_name = "T", value_parser = tolerance)]
     tolerance: Option<f64>,
-    /// Folders with meta.json, s0/in0.npy, s0/out0.npy, …: checks every set
+    /// Folders with meta.json, s0/in0.npy, s0/out0.npy, …, or folders of such folders:
+    /// checks every set
     #[arg(long, value_name = "FOLDER", num_args = 1.., conflicts_with_all = ["model", "input", "output", "expect"])]
     case: Vec<PathBuf>,
     #[command(flatten)]
@@ -194,9 +195,8 @@ fn reports<S: serde::Serializer>(errors: &[Error], serializer: S) -> Result<S::O
 
 fn run_cases(arguments: &Arguments, console: &mut Console) -> Result<(), Failure> {
     let mut cases = Vec::new();
-    for folder in &arguments.case {
-        let mut answer =
-            CaseAnswer { case: folder.clone(), accepted: true, sets: Vec::new(), errors: Vec::new() };
+    for case in arguments.case.iter().flat_map(|path| folders(path)) {
+        let mut answer = CaseAnswer { case, accepted: true, sets: Vec::new(), errors: Vec::new() };
         match run_case(arguments, &mut answer, console) {
             Err(Failure::Problems(errors)) => {
                 errors.iter().for_each(|error| console.problems(error));

@@ -110,11 +110,13 @@ impl<'m> Node<'m> {
 
     /// The only element of a constant operand; `None` where it is left out.
     pub(super) fn number(&self, operand: usize) -> Result<Option<f64>, OpError> {
-        const TYPES: [i8; 5] = [names::FLOAT32, names::INT8, names::INT16, names::INT32, names::INT64];
+        const TYPES: [i8; 6] =
+            [names::FLOAT32, names::INT8, names::UINT8, names::INT16, names::INT32, names::INT64];
         let Some(Constant { ty, bytes, .. }) = self.constant(operand, &TYPES)? else { return Ok(None) };
         let value = match ty {
             names::FLOAT32 => f32::read(bytes).map(f64::from),
             names::INT8 => i8::read(bytes).map(f64::from),
+            names::UINT8 => u8::read(bytes).map(f64::from),
             names::INT16 => i16::read(bytes).map(f64::from),
             names::INT32 => i32::read(bytes).map(f64::from),
             _ => i64::read(bytes).map(|value| value as f64),
@@ -174,7 +176,7 @@ impl<'m> Node<'m> {
 /// Bytes of an element of the types that constant operands have.
 const fn size(ty: i8) -> usize {
     match ty {
-        names::INT8 => 1,
+        names::INT8 | names::UINT8 => 1,
         names::INT16 => 2,
         names::INT64 => 8,
         _ => 4,

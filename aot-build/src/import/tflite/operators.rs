@@ -15,10 +15,10 @@ use crate::ops::Op;
 
 /// An operator that is known.
 #[derive(Debug)]
-pub(super) struct Known {
-    pub(super) name: &'static str,
+pub(crate) struct Known {
+    pub(crate) name: &'static str,
     /// The newest version that is known.
-    pub(super) version: i32,
+    pub(crate) version: i32,
     /// Fewest and most operands.
     pub(super) operands: [usize; 2],
     /// Which operands are tensors of the graph.
@@ -31,7 +31,7 @@ pub(super) struct Known {
     /// It keeps its last result, and is given it in the next run as an operand more.
     pub(super) keeps: bool,
     /// Types of operands and result that belong together.
-    pub(super) types: &'static [&'static [DType]],
+    pub(crate) types: &'static [&'static [DType]],
     pub(super) meaning: Meaning,
 }
 
@@ -151,6 +151,11 @@ impl Known {
         }
     }
 
+    /// Whether all operands are tensors of the graph, of the type that a row begins with.
+    pub(crate) fn takes_any_number(&self) -> bool {
+        self.in_graph == InGraph::All && !self.types.is_empty()
+    }
+
     /// All operands are tensors of the graph.
     pub(super) const fn of_all(self) -> Self {
         Self { in_graph: InGraph::All, ..self }
@@ -186,6 +191,11 @@ impl Known {
     pub(super) const fn with_results(self) -> Self {
         Self { results: MANY, ..self }
     }
+}
+
+/// All operators, family by family.
+pub(crate) fn operators() -> impl Iterator<Item = &'static Known> {
+    FAMILIES.iter().chain(&CUSTOM_FAMILIES).copied().flatten()
 }
 
 /// The operator that a code stands for.
