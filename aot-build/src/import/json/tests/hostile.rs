@@ -234,7 +234,7 @@ fn names_add_no_lines() {
     let model = crate::Model { type_name, source: crate::SourceInfo::default(), compiled, config };
     let source = crate::codegen::generate(&model, &[]).unwrap().file("pub", "&[0; 1]");
     assert!(source.contains("injected"));
-    for line in source.lines().filter(|line| line.contains("injected()")) {
+    for line in source.lines().filter(|line| line.contains("fn injected")) {
         assert!(line.trim_start().starts_with("//"), "{line}");
     }
 }
