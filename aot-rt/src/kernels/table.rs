@@ -442,7 +442,7 @@ kernels! {
     );
     plain SignalFilterBankSquareRootU64 => signal_filter_bank_square_root_u64(x: u64, y: u32, shift: i32);
     plain SignalFilterBankU32 => signal_filter_bank_u32(
-        x: u32, y: u64, weights: i16, unweights: i16, bin_starts: i16, weight_starts: i16, widths: i16
+        x: u32, y: u64, weights: i16, unweights: i16, bands: i16
     );
     elementwise SignalPcanU32 => signal_pcan_u32(x: u32, y: u32, noise: u32, gains: i16);
     plain SignalRfftF32(SignalRfft) => signal_rfft_f32(x: f32, y: f32, turns: f32);

@@ -46,6 +46,16 @@ fn within(starts: &[i64], widths: &[i64], count: usize, what: &str) -> Result<()
     Ok(())
 }
 
+/// First bin, first weight and width of each band in turn, little-endian.
+fn bands(operands: [&Tensor; 3]) -> Result<Vec<u8>, OpError> {
+    let [bins, weights, widths] = operands;
+    let (bins, weights) = (constant(bins, "first bins")?, constant(weights, "first weights")?);
+    let bands = bins.into_iter().zip(weights).zip(constant(widths, "widths")?);
+    let bands = bands.flat_map(|((bin, weight), width)| [bin, weight, width]);
+    // All have 16 bits.
+    Ok(bands.flat_map(|value| (value as i16).to_le_bytes()).collect())
+}
+
 impl Operator for SignalFilterBank {
     const NAME: &'static str = "signal_filter_bank";
 
@@ -65,10 +75,9 @@ impl Operator for SignalFilterBank {
     fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
         let channels = self.num_channels;
         let weights = node.input(1)?.ty.shape.elements();
-        let mut operands = vec![node.read(0)?, node.write(0)];
-        for i in 1..node.inputs() {
-            operands.push(node.read(i)?);
-        }
+        let bands = bands([node.input(3)?, node.input(4)?, node.input(5)?])?;
+        let bands = node.constant(DType::I16, &bands);
+        let operands = vec![node.read(0)?, node.write(0), node.read(1)?, node.read(2)?, bands];
         let kernel = Kernel::SignalFilterBankU32(SignalFilterBankU32 { channels });
         node.step(kernel, operands, 0, format!("{channels} channels, {weights} weights"));
         Ok(())

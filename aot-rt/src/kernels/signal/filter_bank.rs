@@ -16,21 +16,19 @@ kernel_params! {
 /// leave over. The first band belongs to no channel but the next.
 ///
 /// `x`: `[bins]`, `y`: `[channels]`; `weights` and `unweights`: those of all bands;
-/// `bin_starts`, `weight_starts` and `widths`: `[channels + 1]`, where the bins and the
-/// weights of each band start, and how many there are.
+/// `bands`: `[channels + 1, 3]`, where the bins and the weights of each band start, and how
+/// many there are.
 pub fn signal_filter_bank_u32(
     params: &impl Params<SignalFilterBankU32>,
     x: &[u32],
     y: &mut [u64],
     weights: &[i16],
     unweights: &[i16],
-    bin_starts: &[i16],
-    weight_starts: &[i16],
-    widths: &[i16],
+    bands: &[i16],
 ) {
-    debug_assert_eq!(y.len(), params.get().channels);
-    let bands = bin_starts.iter().zip(weight_starts).zip(widths);
-    let mut bands = bands.map(|((&bin, &weight), &width)| {
+    let (bands, _) = bands.as_chunks();
+    debug_assert_eq!((y.len(), bands.len()), (params.get().channels, params.get().channels + 1));
+    let mut bands = bands.iter().map(|&[bin, weight, width]| {
         let x = band(x, bin, width);
         [weights, unweights].map(|weights| sum(x, band(weights, weight, width)))
     });
@@ -67,9 +65,7 @@ mod tests {
             &mut y,
             &[1, 2, 3, -1],
             &[7, 6, 5, 4],
-            &[1, 3, 4],
-            &[0, 2, 3],
-            &[2, 1, 1],
+            &[1, 0, 2, 3, 2, 1, 4, 3, 1],
         );
         assert_eq!(y, [10 * 7 + 20 * 6 + 30 * 3, (30 * 5_u64).wrapping_sub(u32::MAX.into())]);
     }
