@@ -173,7 +173,7 @@ fn offsets_and_tables_are_checked() {
         (root, &[0xff, 0xff, 0xff, 0x7f], "damaged: the vtable offset 2147483647 at byte"),
         (vtable, &[7, 0], "damaged: a u16 at byte"),
         (vtable, &[0xfe, 0xff], "damaged: bytes"),
-        (vtable + 2, &[3, 0], "field 0 is at"),
+        (vtable + 2, &[3, 0], "of a table of 3 bytes"),
         (vtable + 2, &[0xff, 0xff], "65535 bytes are expected"),
         (vtable + 4, &[2, 0], "damaged at `version`: a u32 at byte"),
         (vtable + 4, &[0, 0], "the schema has version 0, expected 3"),
