@@ -202,8 +202,11 @@ impl Binary {
         let [a, b, y] = [quantization(tensors[0])?, quantization(tensors[1])?, quantization(tensors[2])?];
         let [a_scale, b_scale, y_scale] = [a.scale, b.scale, y.scale].map(f64::from);
         let (real, largest) = match self.function {
-            // The reference multiplies the scales in single precision.
-            BinaryFunction::Div => (a_scale / f64::from(b.scale * y.scale), 255),
+            // uint8 models have the scales multiplied in single precision.
+            BinaryFunction::Div if quantized::legacy(tensors[2]) => {
+                (a_scale / f64::from(b.scale * y.scale), 255)
+            }
+            BinaryFunction::Div => (a_scale / (b_scale * y_scale), 255),
             _ if wide => (a_scale * b_scale / y_scale, 1 << 30),
             _ => (a_scale * b_scale / y_scale, 255 * 255),
         };

@@ -80,7 +80,9 @@ fn rescale(node: &mut NodeLowering<'_, '_>, len: usize) -> Result<(), OpError> {
     let (x, y) = (node.input(0)?, node.output(0));
     let params = scaling(node, Activation::None)?;
     let kernel = match (x.ty.dtype, y.ty.dtype) {
+        (DType::I8, DType::I32) => Kernel::RescaleI8I32(params),
         (DType::I8, _) => Kernel::RescaleI8I16(params),
+        (DType::I16, DType::I32) => Kernel::RescaleI16I32(params),
         (DType::I16, DType::I8) => Kernel::RescaleI16I8(params),
         (DType::I16, _) => Kernel::RescaleI16I16(params),
         (_, DType::I8) => Kernel::RescaleI32I8(params),
@@ -92,7 +94,7 @@ fn rescale(node: &mut NodeLowering<'_, '_>, len: usize) -> Result<(), OpError> {
     Ok(())
 }
 
-/// How the integers of `x` are brought to the scale of an int8 or int16 result.
+/// How the integers of `x` are brought to the scale of the result.
 ///
 /// # Errors
 ///

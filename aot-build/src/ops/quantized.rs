@@ -133,6 +133,12 @@ pub(super) fn output(node: &NodeLowering<'_, '_>, activation: Activation) -> Res
     let quantization = tensor_wide(y)?;
     Ok(match y.ty.dtype {
         DType::I16 => activation.output_i16(quantization, node.single_rounding()),
+        DType::I32 => OutputI8 {
+            zero_point: quantization.zero_point,
+            min: i32::MIN,
+            max: i32::MAX,
+            single_rounding: node.single_rounding(),
+        },
         _ => activation.output_i8(quantization, node.single_rounding()),
     })
 }
