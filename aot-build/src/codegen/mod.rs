@@ -4,6 +4,7 @@
 //! it to a file, and a person debugs it. It holds no `unsafe`; what it calls is in
 //! `::aot_rt`.
 
+mod control;
 mod docs;
 mod literal;
 mod names;

@@ -118,6 +118,13 @@ impl GraphBuilder {
         ids
     }
 
+    /// Puts `region` here, with these operands as its inputs; gives what its outputs have
+    /// become. They must be as many, and of the same types.
+    #[cfg(feature = "tflite")]
+    pub(crate) fn inline(&mut self, region: &Graph, operands: &[TensorId], index: usize) -> Vec<TensorId> {
+        self.graph.inline(region, operands, index)
+    }
+
     /// Adds a tensor that is kept from run to run and starts as the constant `initial`;
     /// gives what it is at the start of a run. [`GraphBuilder::keep`] says what it becomes.
     pub fn state(&mut self, name: impl Into<String>, initial: TensorId) -> TensorId {

@@ -21,6 +21,7 @@ mod dequantize;
 mod find;
 mod fully_connected;
 mod gather;
+mod if_else;
 mod leaky_relu;
 mod logistic;
 mod max_pool2d;
@@ -31,6 +32,7 @@ mod pad;
 mod prelu;
 mod quantize;
 mod quantized;
+mod region;
 mod relu;
 mod reshape;
 mod reverse;
@@ -49,6 +51,7 @@ mod transpose;
 mod unary;
 mod unpack;
 mod weighted;
+mod while_loop;
 mod window;
 
 pub use activation::Activation;
@@ -67,6 +70,7 @@ pub use dequantize::Dequantize;
 pub use find::Find;
 pub use fully_connected::FullyConnected;
 pub use gather::Gather;
+pub use if_else::If;
 pub use leaky_relu::LeakyRelu;
 pub use logistic::Logistic;
 pub use max_pool2d::MaxPool2d;
@@ -76,6 +80,7 @@ pub use pack::Pack;
 pub use pad::Pad;
 pub use prelu::Prelu;
 pub use quantize::Quantize;
+pub use region::Region;
 pub use relu::Relu;
 pub use reshape::Reshape;
 pub use reverse::Reverse;
@@ -89,6 +94,7 @@ pub use tile::Tile;
 pub use transpose::Transpose;
 pub use unary::{Unary, UnaryFunction};
 pub use unpack::Unpack;
+pub use while_loop::While;
 pub use window::Padding2d;
 
 use aot_rt::DType;
@@ -130,6 +136,16 @@ pub trait Operator {
     /// The activation that the operator can apply to its result.
     fn activation_mut(&mut self) -> Option<&mut Activation> {
         None
+    }
+
+    /// The graphs that the operator runs, where it is one of control flow.
+    fn regions(&self) -> &[Region] {
+        &[]
+    }
+
+    /// The same, to be changed.
+    fn regions_mut(&mut self) -> &mut [Region] {
+        &mut []
     }
 
     /// Elements that are looked at for each of the result, where that is not counted as
@@ -329,6 +345,21 @@ macro_rules! operators {
                 }
             }
 
+            /// The graphs that it runs, see [`Operator::regions`].
+            #[must_use]
+            pub fn regions(&self) -> &[Region] {
+                match self {
+                    $(Self::$op(op) => op.regions(),)*
+                }
+            }
+
+            /// The same, to be changed.
+            pub(crate) fn regions_mut(&mut self) -> &mut [Region] {
+                match self {
+                    $(Self::$op(op) => op.regions_mut(),)*
+                }
+            }
+
             /// Elements that are looked at, see [`Operator::cells`].
             pub(crate) fn cells(&self) -> u64 {
                 match self {
@@ -374,6 +405,7 @@ operators! {
     Find,
     FullyConnected,
     Gather,
+    If,
     LeakyRelu,
     Logistic,
     MaxPool2d,
@@ -396,6 +428,7 @@ operators! {
     Transpose,
     Unary,
     Unpack,
+    While,
 }
 
 /// Element types by name, for attributes in files.

@@ -56,6 +56,10 @@ fn evaluate(graph: &Graph, node: &Node, config: &Config, budget: &mut Budget) ->
     if node.inputs.iter().flatten().any(|id| graph.tensor(*id).data.is_none()) {
         return None;
     }
+    // Of these, the budget does not know how long they take.
+    if !node.op.regions().is_empty() {
+        return None;
+    }
     let operands: usize = node.inputs.iter().flatten().map(bytes).sum();
     let results: usize = node.outputs.iter().map(bytes).sum();
     if results > operands.saturating_mul(MAX_GROWTH).saturating_add(MAX_EXTRA_BYTES) {

@@ -28,11 +28,11 @@ fn gap(program: &Program, lifetimes: &[Lifetime], i: usize, step: &Step) -> Opti
 /// step and `y` is new.
 fn possible_gap(program: &Program, step: &Step) -> Option<([BufferId; 2], Gap)> {
     let (Kind::Window, [Operand::Buffer(x), Operand::Buffer(y), ..]) =
-        (step.kernel.kind(), &step.operands[..])
+        (step.kind(), &step.operands[..])
     else {
         return None;
     };
-    let (window, channels) = step.kernel.window()?;
+    let (window, channels) = step.window()?;
     // The caller's arrays lie apart from all others.
     if ![x, y].into_iter().all(|view| program.in_workspace(view.buffer)) {
         return None;
@@ -113,17 +113,17 @@ impl Step {
     /// `None` stands for the caller's buffers, which lie apart from all others.
     pub(crate) fn mode(&self, start: impl Fn(View) -> Option<usize>) -> Mode {
         let [Operand::Buffer(x), Operand::Buffer(y), ..] = self.operands[..] else { return Mode::Apart };
-        if x == y && self.kernel.kind() == Kind::Elementwise {
+        if x == y && self.kind() == Kind::Elementwise {
             return Mode::InPlace;
         }
-        let (Kind::Window, Some(x_start), Some(y_start)) = (self.kernel.kind(), start(x), start(y)) else {
+        let (Kind::Window, Some(x_start), Some(y_start)) = (self.kind(), start(x), start(y)) else {
             return Mode::Apart;
         };
         if x_start + x.bytes() <= y_start || y_start + y.bytes() <= x_start {
             return Mode::Apart;
         }
         let place = [x_start, y_start].map(|at| (at - x_start.min(y_start)) / y.dtype.size());
-        let overlap = self.kernel.window().and_then(|(window, channels)| window.overlap(channels, place));
+        let overlap = self.window().and_then(|(window, channels)| window.overlap(channels, place));
         // A plan that no order of access allows is refused where regions are handed out.
         overlap.map_or(Mode::Apart, Mode::Overlapping)
     }

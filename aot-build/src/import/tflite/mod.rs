@@ -5,6 +5,7 @@
 //! builder computes every shape again.
 
 mod arithmetic;
+mod control;
 mod flatbuffer;
 mod layers;
 mod movement;
@@ -28,6 +29,8 @@ use crate::error::{Location, OpError, Problem};
 use crate::graph::{
     Data, Graph, GraphBuilder, NodeDeclaration, OutputDeclaration, Quantization, Shape, TensorId, TensorType,
 };
+use crate::ops::Op;
+use control::Subgraphs;
 use flatbuffer::File;
 use node::Node;
 use operators::{InGraph, Known, Map, Meaning};
@@ -45,29 +48,9 @@ const MAX_PROBLEMS: usize = 64;
 /// All problems of the file.
 pub(super) fn read(bytes: &[u8], name: String) -> Result<Graph, Vec<Problem>> {
     let file = File::new(bytes);
-    let model = Model::read(&file, 0).map_err(|problem| vec![problem])?;
-    let Checked { operators, unsupported, problems } = structure::check(&model);
-    if !problems.is_empty() {
-        return Err(limited(unsupported.into_iter().chain(problems).collect()));
-    }
-    let mut importer = Importer {
-        model: &model,
-        graph: GraphBuilder::new(name),
-        values: vec![Value::Unread; model.tensors.len()],
-        data: vec![None; model.buffers.len()],
-        unsupported_types: BTreeMap::new(),
-        variables: Variables::default(),
-    };
-    if let Some(problem) = unsupported {
-        importer.graph.problem(problem);
-    }
-    importer.inputs();
-    for (index, known) in operators.into_iter().enumerate() {
-        if let (Some(known), Some(operator)) = (known, model.operators.get(index)) {
-            importer.node(index, operator, known);
-        }
-    }
-    importer.finish().map_err(limited)
+    let model = Model::read(&file).map_err(|problem| vec![problem])?;
+    let mut importer = Importer::new(&model, name, Subgraphs::new(model.buffers.len()));
+    importer.read().and_then(|outputs| importer.finish(outputs)).map_err(limited)
 }
 
 fn limited(mut problems: Vec<Problem>) -> Vec<Problem> {
@@ -93,14 +76,53 @@ struct Importer<'m> {
     graph: GraphBuilder,
     /// For each tensor of the file.
     values: Vec<Value>,
-    /// For each buffer, its bytes once they are used: tensors may share them.
-    data: Vec<Option<Data>>,
+    subgraphs: Subgraphs,
+    /// Graphs that nodes of this one run, and their parts.
+    graphs: usize,
+    parts: usize,
     /// Tensors of each type that is not supported.
     unsupported_types: BTreeMap<String, Vec<usize>>,
     variables: Variables,
 }
 
 impl<'m> Importer<'m> {
+    fn new(model: &'m Model<'m>, name: String, subgraphs: Subgraphs) -> Self {
+        Self {
+            model,
+            graph: GraphBuilder::new(name),
+            values: vec![Value::Unread; model.tensors.len()],
+            subgraphs,
+            graphs: 0,
+            parts: 0,
+            unsupported_types: BTreeMap::new(),
+            variables: Variables::default(),
+        }
+    }
+
+    /// Reads a subgraph up to its outputs.
+    ///
+    /// # Errors
+    ///
+    /// When its parts refer to each other wrongly, or an output has been refused; other
+    /// problems are in the graph.
+    fn read(&mut self) -> Result<Vec<TensorId>, Vec<Problem>> {
+        let Checked { operators, unsupported, problems } = structure::check(self.model);
+        if !problems.is_empty() {
+            return Err(unsupported.into_iter().chain(problems).collect());
+        }
+        if let Some(problem) = unsupported {
+            self.graph.problem(problem);
+        }
+        self.inputs();
+        for (index, known) in operators.into_iter().enumerate() {
+            if let (Some(known), Some(operator)) = (known, self.model.operators.get(index)) {
+                self.node(index, operator, known);
+            }
+        }
+        self.keep_variables();
+        Ok(self.outputs())
+    }
+
     fn inputs(&mut self) {
         for index in self.model.inputs.iter().filter_map(|index| usize::try_from(*index).ok()) {
             let Some(tensor) = self.model.tensors.get(index) else { continue };
@@ -116,6 +138,10 @@ impl<'m> Importer<'m> {
     fn node(&mut self, index: usize, operator: &'m Operator<'m>, known: &'static Known) {
         let mapped = match known.meaning {
             Meaning::Variable(access) => self.variable(operator, access),
+            Meaning::Control(runs) => self.operands(operator, known).and_then(|operands| match operands {
+                Some(operands) => self.control(index, operator, runs, operands),
+                None => Ok(()),
+            }),
             Meaning::Op(map) => self.operands(operator, known).and_then(|operands| match operands {
                 Some(operands) => self.map(index, operator, (known, map), operands),
                 // An operand's problem has been reported.
@@ -169,30 +195,49 @@ impl<'m> Importer<'m> {
     ) -> Result<(), OpError> {
         let outputs: Vec<_> =
             operator.outputs.iter().map(|index| usize::try_from(*index).unwrap_or_default()).collect();
-        // All are looked at, so that all problems are found.
-        let types: Vec<_> = outputs.iter().map(|output| self.ty(*output)).collect();
-        let Some(types) = types.into_iter().collect::<Option<Vec<_>>>() else { return Ok(()) };
+        let Some(types) = self.types(&outputs) else { return Ok(()) };
         let Some(result) = types.first() else { return Ok(()) };
         let operands: Vec<_> =
             inputs.iter().map(|id| id.map(|id| self.graph.tensor(id).ty.clone())).collect();
         types.iter().try_for_each(|result| check_types(known, &operands, result.dtype))?;
         let op = map(&Node { model: self.model, operator, operands, result })?;
+        self.declare(index, op, inputs, &outputs, types);
+        Ok(())
+    }
+
+    /// Types of tensors; `None` where one has a problem, which is reported.
+    fn types(&mut self, tensors: &[usize]) -> Option<Vec<TensorType>> {
+        // All are looked at, so that all problems are found.
+        let types: Vec<_> = tensors.iter().map(|tensor| self.ty(*tensor)).collect();
+        types.into_iter().collect()
+    }
+
+    /// Adds a node that makes tensors of the file.
+    fn declare(
+        &mut self,
+        index: usize,
+        op: Op,
+        inputs: Vec<Option<TensorId>>,
+        outputs: &[usize],
+        types: Vec<TensorType>,
+    ) {
         let names: Vec<_> = outputs.iter().map(|output| self.name(*output)).collect();
         let name = names.first().cloned().unwrap_or_default();
         let declarations = names.into_iter().zip(types);
         let declarations = declarations.map(|(name, ty)| OutputDeclaration { name, ty: Some(ty) }).collect();
         let ids = self.graph.node(NodeDeclaration { name, index, op, inputs, outputs: declarations });
-        for (output, id) in outputs.into_iter().zip(ids) {
-            self.set(output, id.map_or(Value::Refused, Value::Ready));
+        for (output, id) in outputs.iter().zip(ids) {
+            self.set(*output, id.map_or(Value::Refused, Value::Ready));
         }
-        Ok(())
     }
 
-    fn finish(mut self) -> Result<Graph, Vec<Problem>> {
-        self.keep_variables();
+    /// The outputs that have not been refused: those left a problem behind.
+    fn outputs(&mut self) -> Vec<TensorId> {
         let indices = self.model.outputs.iter().filter_map(|index| usize::try_from(*index).ok());
-        // An output that has been refused left a problem behind.
-        let outputs: Vec<_> = indices.filter_map(|index| self.value(index)).collect();
+        indices.filter_map(|index| self.value(index)).collect()
+    }
+
+    fn finish(self, outputs: Vec<TensorId>) -> Result<Graph, Vec<Problem>> {
         if let Some(problem) = self.unsupported_types() {
             // First, since it is often why others follow.
             let mut problems = self.graph.into_problems();
@@ -241,7 +286,7 @@ impl<'m> Importer<'m> {
 
     fn constant(&mut self, tensor: &Tensor<'_>) -> Result<Option<Data>, Problem> {
         let Some(bytes) = self.model.buffer(tensor.buffer)? else { return Ok(None) };
-        let slot = usize::try_from(tensor.buffer).ok().and_then(|buffer| self.data.get_mut(buffer));
+        let slot = usize::try_from(tensor.buffer).ok().and_then(|buffer| self.subgraphs.data.get_mut(buffer));
         if let Some(Some(data)) = &slot {
             return Ok(Some(data.clone()));
         }

@@ -2,10 +2,11 @@
 
 use aot_rt::DType;
 
+use super::control::Runs;
 use super::node::Node;
 use super::schema::OperatorCode;
 use super::variables::Access;
-use super::{arithmetic, layers, movement, names, reductions, shapes, variables};
+use super::{arithmetic, control, layers, movement, names, reductions, shapes, variables};
 use crate::error::OpError;
 use crate::ops::Op;
 
@@ -34,6 +35,8 @@ pub(super) type Map = fn(&Node<'_>) -> Result<Op, OpError>;
 pub(super) enum Meaning {
     /// One of the graph.
     Op(Map),
+    /// It runs subgraphs.
+    Control(Runs),
     /// It reads or changes a variable.
     Variable(Access),
 }
@@ -54,8 +57,9 @@ pub(super) enum InGraph {
 pub(super) const MANY: usize = 1024;
 
 /// A table for each family of operators, beside the functions that map them.
-const FAMILIES: [&[Known]; 6] = [
+const FAMILIES: [&[Known]; 7] = [
     arithmetic::OPERATORS,
+    control::OPERATORS,
     layers::OPERATORS,
     movement::OPERATORS,
     reductions::OPERATORS,
@@ -74,6 +78,12 @@ pub(super) const fn known(
     Known { name, version, operands, in_graph: InGraph::First, results: 1, types, meaning }
 }
 
+/// An operator that takes any operands and gives any results.
+pub(super) const fn known_as(name: &'static str, meaning: Meaning) -> Known {
+    let (operands, results) = ([0, MANY], MANY);
+    Known { name, version: 1, operands, in_graph: InGraph::All, results, types: &[], meaning }
+}
+
 pub(super) const fn variable(name: &'static str, access: Access) -> Known {
     let meaning = Meaning::Variable(access);
     Known { name, version: 1, operands: [0, 2], in_graph: InGraph::All, results: 1, types: &[], meaning }
@@ -84,7 +94,7 @@ impl Known {
     pub(super) fn access(&self) -> Option<Access> {
         match self.meaning {
             Meaning::Variable(access) => Some(access),
-            Meaning::Op(_) => None,
+            Meaning::Control(_) | Meaning::Op(_) => None,
         }
     }
 

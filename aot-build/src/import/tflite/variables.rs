@@ -67,6 +67,9 @@ mod var_handle {
 impl Importer<'_> {
     /// Does what operator `operator` says.
     pub(super) fn variable(&mut self, operator: &Operator<'_>, access: Access) -> Result<(), OpError> {
+        if self.subgraphs.within() {
+            return Err("variables in subgraphs that control flow runs are not supported".into());
+        }
         match access {
             Access::CallOnce => self.call_once(operator),
             Access::Handle => {
@@ -148,7 +151,7 @@ impl Importer<'_> {
         };
         let subgraph = usize::try_from(subgraph).ok().filter(|index| *index != 0);
         let subgraph = subgraph.ok_or("calls the subgraph that it is in")?;
-        let model = Model::read(self.model.file, subgraph).map_err(|problem| problem.message)?;
+        let model = self.model.subgraph(subgraph).map_err(|problem| problem.message)?;
         let mut handles: HashMap<i32, Name> = HashMap::new();
         for operator in &model.operators {
             match (access(&model, operator), &operator.inputs[..], &operator.outputs[..]) {
