@@ -20,6 +20,7 @@ from casefiles import write_case
 from engines import run_litert_reference
 from families import (
     arithmetic,
+    control,
     convolution,
     elementwise,
     faults,
@@ -50,6 +51,7 @@ FAMILIES = (
     legacy,
     storage,
     wide,
+    control,
 )
 
 
