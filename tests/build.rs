@@ -26,6 +26,10 @@ fn main() {
         let folder = shared.join("models").join(name);
         tests.add(name, &folder.join("model.tflite"), &folder);
     }
+    for name in models::CONTROL {
+        let folder = workspace.join("tests/conformance/cases").join(name);
+        tests.add(name, &folder.join("model.tflite"), &folder);
+    }
     tests.write();
     for (name, model) in odd::models() {
         let constants = format!("include_bytes!(\"{name}.bin\")");

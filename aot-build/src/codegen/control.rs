@@ -5,9 +5,13 @@ use aot_rt::Access;
 
 use super::literal::integer;
 use super::ports::Port;
+use super::runner::MANY_STEPS;
 use super::steps::{Argument, Place, Site, Steps, description};
 use super::writer::Code;
 use crate::program::{Control, Flow, Operand, Step};
+
+/// Most arguments of a function before clippy finds them many.
+const MANY_ARGUMENTS: usize = 7;
 
 impl<'m> Steps<'m> {
     /// What a step decides by, if it does.
@@ -47,6 +51,12 @@ impl<'m> Steps<'m> {
         }
         let condition = self.truth(site.step);
         code.doc(description(site.step));
+        if signature.len() > MANY_ARGUMENTS {
+            code.line(r#"#[allow(clippy::too_many_arguments, reason = "the caller's arrays")]"#);
+        }
+        if control.flow.blocks().iter().map(|(_, steps)| steps.len()).sum::<usize>() > MANY_STEPS {
+            code.line(r#"#[allow(clippy::too_many_lines, reason = "a line for each step")]"#);
+        }
         code.wide_list(&format!("pub fn {}(", site.step.name), &signature, ") {");
         code.indented(|code| match &control.flow {
             Flow::If { then, otherwise } => self.branches(code, &condition, then, otherwise),
@@ -60,19 +70,20 @@ impl<'m> Steps<'m> {
     }
 
     fn branches(&self, code: &mut Code, condition: &str, then: &'m [Step], otherwise: &'m [Step]) {
-        let (comparison, first, second) =
-            if then.is_empty() { ("==", otherwise, then) } else { ("!=", then, otherwise) };
-        code.line(format!("if {condition} {comparison} 0 {{"));
-        code.indented(|code| self.block(code, first));
-        if !second.is_empty() {
+        if otherwise.is_empty() {
+            return code.block(format!("if {condition} != 0 {{"), "}", |code| self.block(code, then));
+        }
+        code.line(format!("if {condition} == 0 {{"));
+        code.indented(|code| self.block(code, otherwise));
+        if !then.is_empty() {
             code.line("} else {");
-            code.indented(|code| self.block(code, second));
+            code.indented(|code| self.block(code, then));
         }
         code.line("}");
     }
 
     /// The byte that a step decides by.
-    fn truth(&mut self, step: &Step) -> String {
+    fn truth(&self, step: &Step) -> String {
         let Some(Argument { place, .. }) = self.decides(step) else { return String::new() };
         match place {
             Place::Workspace(_, offset) => format!("workspace.read::<u8, {}, 1>()[0]", integer(offset)),

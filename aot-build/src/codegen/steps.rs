@@ -405,13 +405,7 @@ impl<'m> Steps<'m> {
     }
 
     /// The arguments that `x` and `y` become.
-    fn tensors(
-        &mut self,
-        code: &mut Code,
-        site: Site<'m>,
-        kernel: &Kernel,
-        parameters: &str,
-    ) -> Vec<String> {
+    fn tensors(&mut self, code: &mut Code, site: Site<'m>, kernel: &Kernel, parameters: &str) -> Vec<String> {
         match (self.mode(site), kernel.kind(), kernel.window()) {
             (Mode::InPlace, ..) => {
                 self.kernel_imports.insert("InPlace");

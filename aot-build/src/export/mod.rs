@@ -96,8 +96,9 @@ impl<'g> Writer<'g> {
         let name = |id: &TensorId| names[id].as_str();
         // The order of the graph; a map has none.
         let used = (0..graph.tensors.len()).map(TensorId).filter(|id| names.contains_key(id));
-        let declarations = used
-            .map(|id| Ok(format!("{}: {}", line(name(&id))?, self.declaration(graph.tensor(id), name(&id))?)));
+        let declarations = used.map(|id| {
+            Ok(format!("{}: {}", line(name(&id))?, self.declaration(graph.tensor(id), name(&id))?))
+        });
         Ok(Parts {
             tensors: declarations.collect::<Result<_, String>>()?,
             inputs: line(&graph.inputs.iter().map(name).collect::<Vec<_>>())?,
@@ -236,4 +237,3 @@ fn stored(tensor: &Tensor) -> Option<Stored<'_>> {
     let data = tensor.data.as_ref()?;
     Some(Stored { dtype: tensor.ty.dtype, shape: tensor.ty.shape.clone(), bytes: data.bytes() })
 }
-

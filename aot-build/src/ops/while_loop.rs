@@ -81,7 +81,8 @@ impl Operator for While {
             }
         }
         let body = Graph { outputs: changing, ..Graph::clone(body) };
-        let regions = [node.region(condition, Placement::Workspace)?, node.region(&body, Placement::Workspace)?];
+        let regions =
+            [node.region(condition, Placement::Workspace)?, node.region(&body, Placement::Workspace)?];
         let scratch = node.region_scratch(&regions);
         let [condition, mut body] =
             [&regions[0], &regions[1]].map(|region| scratch.steps(region, &variables, &[]));

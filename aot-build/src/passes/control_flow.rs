@@ -119,3 +119,112 @@ fn fill_inputs(region: &mut Region, constants: &[Option<Data>]) {
     let mut kept = constants.iter().map(Option::is_none);
     graph.inputs.retain(|_| kept.next() != Some(false));
 }
+
+#[cfg(test)]
+mod tests {
+    use aot_rt::DType;
+
+    use super::super::run;
+    use super::*;
+    use crate::Config;
+    use crate::graph::sketch::{Sketch, f32_type, i8_type, u8_type};
+    use crate::graph::{Shape, TensorType};
+    use crate::ops::{Add, Compare, FullyConnected, Relation, Relu};
+
+    fn truth() -> TensorType {
+        TensorType::new(DType::Bool, Shape::new([1]).unwrap())
+    }
+
+    /// A region from `a` to the result of an operator.
+    fn region(name: &str, op: impl Into<Op>, operands: usize) -> Region {
+        let mut sketch = Sketch::new();
+        let a = sketch.input("a", f32_type([2]));
+        let y = sketch.node(name, op, &vec![a; operands]);
+        sketch.finish(&[y]).into()
+    }
+
+    #[test]
+    fn a_condition_that_is_constant() {
+        for (bit, expect) in [(1, "y: f32 [2] = Add { activation: Relu } (x, x)\n"), (0, "y: f32 [2] = Relu")]
+        {
+            let mut sketch = Sketch::new();
+            let x = sketch.input("x", f32_type([2]));
+            let c = sketch.constant("c", truth(), Data::from_bytes([bit]));
+            let regions = [region("sum", Add::default(), 2), region("largest", Relu::default(), 1)];
+            let t = sketch.node("t", If { regions }, &[c, x]);
+            let y = sketch.node("y", Relu::default(), &[t]);
+            let mut graph = sketch.finish(&[y]);
+            run(&mut graph, &Config::default());
+            assert!(graph.to_string().contains(expect), "{graph}");
+            assert_eq!(graph.depth(), 0);
+        }
+    }
+
+    #[test]
+    fn constants_go_into_branches() {
+        let mut sketch = Sketch::new();
+        let (c, x) =
+            (sketch.input("c", truth()), sketch.constant("x", f32_type([2]), Data::from_f32s(&[-1.0, 2.0])));
+        let regions = [region("sum", Add::default(), 2), region("largest", Relu::default(), 1)];
+        let y = sketch.node("y", If { regions }, &[c, x]);
+        let mut graph = sketch.finish(&[y]);
+        run(&mut graph, &Config::default());
+        let expect = "input c: bool [1]\n\
+                      y: f32 [2] = If { regions: [Region(0 nodes), Region(0 nodes)] } (c)\n  \
+                      region\n    constant sum: f32 [2]\n    output sum\n  \
+                      region\n    constant largest: f32 [2]\n    output largest\noutput y\n";
+        assert_eq!(graph.to_string(), expect);
+    }
+
+    /// Weights as variables: they are constants of the body, which can then be lowered.
+    #[test]
+    fn variables_that_never_change() {
+        let mut condition = Sketch::new();
+        let (x, _) = (condition.input("x", f32_type([1, 1])), condition.input("w", f32_type([1, 1])));
+        let limit = condition.constant("limit", f32_type([1, 1]), Data::from_f32s(&[20.0]));
+        let ty = TensorType { shape: Shape::new([1, 1]).unwrap(), ..truth() };
+        let again = condition.typed("again", Compare { relation: Relation::Less }, &[x, limit], ty);
+        let condition = condition.finish(&[again]);
+        let mut body = Sketch::new();
+        let (x, w) = (body.input("x", f32_type([1, 1])), body.input("w", f32_type([1, 1])));
+        let next = body.node("next", FullyConnected::default(), &[x, w]);
+        let body = body.finish(&[next, w]);
+        let mut sketch = Sketch::new();
+        let x = sketch.input("x", f32_type([1, 1]));
+        let w = sketch.constant("w", f32_type([1, 1]), Data::from_f32s(&[3.0]));
+        let results = sketch.nodes(&["y", "z"], While { regions: [condition.into(), body.into()] }, &[x, w]);
+        let graph = sketch.finish(&results);
+        let compiled = crate::compile(graph, &Config::default()).unwrap();
+        let run = crate::eval::Evaluator::new(&compiled).run(&[&1.0_f32.to_le_bytes()]).unwrap();
+        assert_eq!(run, [27.0_f32.to_le_bytes(), 3.0_f32.to_le_bytes()]);
+    }
+
+    /// Its result would lose its scale otherwise.
+    #[test]
+    fn a_branch_of_another_scale_is_left_for_lowering_to_refuse() {
+        let mut branch = Sketch::new();
+        let a = branch.input("a", i8_type([2], 0.5, 0));
+        let branch = Region::from(branch.finish(&[a]));
+        let mut sketch = Sketch::new();
+        let x = sketch.input("x", i8_type([2], 0.5, 0));
+        let c = sketch.constant("c", truth(), Data::from_bytes([1]));
+        let y = sketch.typed("y", If { regions: [branch.clone(), branch] }, &[c, x], i8_type([2], 0.25, 0));
+        let problems = crate::compile(sketch.finish(&[y]), &Config::default()).unwrap_err();
+        assert!(problems[0].message.contains("both branches give"), "{}", problems[0]);
+    }
+
+    /// uint8 becomes int8 on both sides of the border.
+    #[test]
+    fn unsigned_integers() {
+        let mut branch = Sketch::new();
+        let a = branch.input("a", u8_type([2], 0.5, 10));
+        let sum = branch.typed("sum", Add::default(), &[a, a], u8_type([2], 0.5, 10));
+        let branch = Region::from(branch.finish(&[sum]));
+        let mut sketch = Sketch::new();
+        let (c, x) = (sketch.input("c", truth()), sketch.input("x", u8_type([2], 0.5, 10)));
+        let y = sketch.typed("y", If { regions: [branch.clone(), branch] }, &[c, x], u8_type([2], 0.5, 10));
+        let compiled = crate::compile(sketch.finish(&[y]), &Config::default()).unwrap();
+        let run = crate::eval::Evaluator::new(&compiled).run(&[&[1], &[12, 7]]).unwrap();
+        assert_eq!(run, [[14, 4]]);
+    }
+}

@@ -162,7 +162,9 @@ impl Places<'_> {
     fn step(&self, step: &Step) -> Step {
         let work = match &step.work {
             Work::Kernel(kernel) => Work::Kernel(*kernel),
-            Work::Control(control) => Work::Control(Control { flow: self.flow(&control.flow), ..control.clone() }),
+            Work::Control(control) => {
+                Work::Control(Control { flow: self.flow(&control.flow), ..control.clone() })
+            }
         };
         let operands = step.operands.iter().map(|operand| self.operand(*operand)).collect();
         Step { work, operands, ..step.clone() }

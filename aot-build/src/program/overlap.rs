@@ -27,8 +27,7 @@ fn gap(program: &Program, lifetimes: &[Lifetime], i: usize, step: &Step) -> Opti
 /// The buffers of `x` and `y`, and the gap that `y` and `x` keep where `x` dies with the
 /// step and `y` is new.
 fn possible_gap(program: &Program, step: &Step) -> Option<([BufferId; 2], Gap)> {
-    let (Kind::Window, [Operand::Buffer(x), Operand::Buffer(y), ..]) =
-        (step.kind(), &step.operands[..])
+    let (Kind::Window, [Operand::Buffer(x), Operand::Buffer(y), ..]) = (step.kind(), &step.operands[..])
     else {
         return None;
     };

@@ -78,8 +78,12 @@ fn halves(step: &Step, buffers: &mut Vec<Buffer>) -> Option<[Step; 2]> {
     });
     let view = View { buffer: BufferId(buffers.len() - 1), offset: 0, dtype, len: channels };
     let sums = Operand::Buffer(view);
-    let first =
-        Step { name: format!("{}_sums", step.name), work: Work::Kernel(sum), operands: vec![x, sums], ..step.clone() };
+    let first = Step {
+        name: format!("{}_sums", step.name),
+        work: Work::Kernel(sum),
+        operands: vec![x, sums],
+        ..step.clone()
+    };
     Some([first, Step { work: Work::Kernel(finish), operands: vec![sums, y], macs: 0, ..step.clone() }])
 }
 

@@ -142,7 +142,7 @@ def nested_while():
     results = [integer("n"), value("y", dtype)]
     outer = Subgraph(
         [
-            (LESS, [bi := integer("bi"), Tensor("two", (), np.int32, None, np.array(2, np.int32))], [c := flag("c")]),
+            (LESS, [bi := integer("bi"), Tensor("two", (), np.int32, None, np.array(2, np.int32))], [c := Tensor("c", (), np.bool_)]),
             (if_op(3, 4), [c, bi, bx := value("bx", dtype)], [by := value("by", dtype)]),
             (ADD, [bi, one()], [bn := integer("bn")]),
         ],
@@ -186,11 +186,12 @@ def while_weights():
 
 def while_flag():
     """The condition is a variable."""
-    go, x = flag("go"), Tensor("x", (), np.float32)
-    results = [flag("went"), Tensor("y", (), np.float32)]
-    condition = Subgraph([], [cgo := flag("cgo"), Tensor("cx", (), np.float32)], [cgo])
-    bgo, bx, by, bn = flag("bgo"), Tensor("bx", (), np.float32), Tensor("by", (), np.float32), flag("bn")
-    limit = Tensor("limit", (), np.float32, None, np.array(10, np.float32))
+    number = lambda name, data=None: Tensor(name, (1,), np.float32, None, data)
+    go, x = flag("go"), number("x")
+    results = [flag("went"), number("y")]
+    condition = Subgraph([], [cgo := flag("cgo"), number("cx")], [cgo])
+    bgo, bx, by, bn = flag("bgo"), number("bx"), number("by"), flag("bn")
+    limit = number("limit", np.array([10], np.float32))
     body = Subgraph([(ADD, [bx, bx], [by]), (LESS, [by, limit], [bn])], [bgo, bx], [bn, by])
     main = Subgraph([(while_op(1, 2), [go, x], results)], [go, x], results)
     sets = [[np.array(start), np.array(1.5, np.float32)] for start in (True, False)]

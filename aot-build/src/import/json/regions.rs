@@ -10,7 +10,12 @@ const MAX_DEPTH: usize = 16;
 
 impl<'a> Reader<'_, 'a> {
     /// Gives an operator its regions; `None` where they have a problem.
-    pub(super) fn regions(&mut self, op: Option<Op>, entry: &NodeEntry<'a>, location: &Location) -> Option<Op> {
+    pub(super) fn regions(
+        &mut self,
+        op: Option<Op>,
+        entry: &NodeEntry<'a>,
+        location: &Location,
+    ) -> Option<Op> {
         let mut op = op?;
         let Some(list) = &entry.regions else {
             let expected = op.regions().len();

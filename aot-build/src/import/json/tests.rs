@@ -1,5 +1,6 @@
 //! Whole models, and what is said of those with a problem.
 
+mod regions;
 mod tables;
 
 use std::path::Path;

@@ -88,7 +88,8 @@ impl NodeLowering<'_, '_> {
             Flow::If { .. } => a.max(b),
             Flow::While { .. } => a.saturating_add(b),
         };
-        let control = Control { reads: reads.len(), least_scratch: scratch.view.map(|_| scratch.least), flow };
+        let control =
+            Control { reads: reads.len(), least_scratch: scratch.view.map(|_| scratch.least), flow };
         let scratch = scratch.view.map(Operand::Buffer);
         let operands = reads.into_iter().chain(writes).chain(scratch).collect();
         let name = format!("{}_{}", self.node.op.label(), self.lowering.program.steps.len());
@@ -119,6 +120,7 @@ impl NodeLowering<'_, '_> {
 
 /// The problems of a region as one of its node.
 fn in_region(problems: Vec<Problem>) -> OpError {
-    let messages: Vec<_> = problems.iter().map(|problem| format!("{}{}", problem.location, problem.message)).collect();
+    let messages: Vec<_> =
+        problems.iter().map(|problem| format!("{}{}", problem.location, problem.message)).collect();
     OpError { message: messages.join("; "), help: problems.into_iter().find_map(|problem| problem.help) }
 }
