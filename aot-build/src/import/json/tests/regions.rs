@@ -28,11 +28,11 @@ fn a_model_without_a_problem() {
 #[test]
 fn problems_are_where_they_are() {
     for (from, to, expect) in [
-        (r#""outputs": ["b"],"#, r#""outputs": ["d"],"#, "line 9, column 90: there is no tensor `d`"),
+        (r#""outputs": ["b"],"#, r#""outputs": ["d"],"#, "line 9, column 87: there is no tensor `d`"),
         (
             r#"["a", "a"], "outputs""#,
             r#"["a", "x"], "outputs""#,
-            "line 10, column 49: node #0 add `b`: there is no tensor `x`",
+            "line 10, column 48: node #0 add `b`: there is no tensor `x`",
         ),
         (
             r#"["c", "x"], "outputs""#,
@@ -42,12 +42,12 @@ fn problems_are_where_they_are() {
         (
             r#"["a"], "outputs": ["a"], "nodes": []"#,
             r#"[], "outputs": ["a"], "nodes": []"#,
-            "line 11, column 83: `a` is never computed\n  = help: give it `data`, name it in `inputs`, or add the node that computes it",
+            "line 11, column 84: `a` is never computed\n  = help: give it `data`, name it in `inputs`, or add the node that computes it",
         ),
         (
             r#""if", "inputs""#,
             r#""add", "inputs""#,
-            "line 8, column 71: node #0 add `y`: 2 regions, expected 0",
+            "line 8, column 70: node #0 add `y`: 2 regions, expected 0",
         ),
         (
             r#""nodes": []}"#,

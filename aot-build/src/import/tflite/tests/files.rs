@@ -273,7 +273,7 @@ pub(super) fn repeated() -> File {
     file.subgraph(|file| {
         let (i, x) = (file.tensor("i", I32, &[1]), file.tensor("x", F32, &[1]));
         let (limit, again) = (file.integers("limit", &[], &[5]), file.tensor("again", BOOL, &[1]));
-        file.operator(58, &[i, limit], again, Some((44, Table::default())));
+        file.operator(58, &[i, limit], again, Some((41, Table::default())));
         (file.inputs, file.outputs) = (vec![i, x], vec![again]);
     });
     file.subgraph(|file| {
