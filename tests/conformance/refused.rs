@@ -7,7 +7,7 @@ use aot_build::{Config, compile, import};
 use serde::Deserialize;
 
 /// For each file, parts of the message that say what is wrong.
-const SAYS: [(&str, &[&str]); 18] = [
+const SAYS: [(&str, &[&str]); 22] = [
     ("add_i8_shapes", &["[2, 3]", "[2, 4]", "cannot be broadcast"]),
     (
         "average_pool_2d_i8_unequal_quantization",
@@ -22,6 +22,13 @@ const SAYS: [(&str, &[&str]); 18] = [
     ("depthwise_conv_2d_hybrid", &["f32", "i8", "dynamic-range quantization is not supported"]),
     ("fully_connected_i8_bias_scale", &["scale 0.5", "expected 0.002"]),
     ("fully_connected_i8_depth_mismatch", &["no rows of 12"]),
+    ("if_i8_condition_type", &["the condition is i32 []", "expected one bool"]),
+    ("if_i8_recursion", &["subgraphs run each other without end: 1 → 1"]),
+    ("if_i8_shapes", &["i8 [1, 2, 3, 1]", "the operand i8 [1, 2, 3, 2]"]),
+    (
+        "if_i8_unequal_quantization",
+        &["scale 0.031 and zero point 7", "the operand", "scale 0.0235 and zero point -11"],
+    ),
     ("logistic_i8_output_quantization", &["scale 0.2 and zero point 4", "0.00390625 and -128"]),
     (
         "max_pool_2d_i8_unequal_quantization",

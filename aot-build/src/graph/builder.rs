@@ -1,7 +1,7 @@
 //! Builds a graph and checks every node as it comes.
 
 use super::{Data, Graph, Node, State, Tensor, TensorId, TensorType};
-use crate::error::{Location, Problem};
+use crate::error::{Location, OpError, Problem};
 use crate::ops::Op;
 
 /// A node as a model file states it.
@@ -34,16 +34,25 @@ pub struct OutputDeclaration {
 pub struct GraphBuilder {
     graph: Graph,
     problems: Vec<Problem>,
+    /// Graphs that nodes run, and their parts.
+    within: Size,
 }
 
 impl GraphBuilder {
     /// Most inputs, and most outputs: each becomes a parameter or field of the runner.
     pub const MAX_PORTS: usize = 1024;
 
+    /// Most graphs within graphs.
+    pub const MAX_DEPTH: usize = 16;
+    /// Most graphs that run in one, counted as often as they are there: each is planned.
+    pub const MAX_REGIONS: usize = 256;
+    /// Most tensors, operators, operands and results of all these.
+    pub const MAX_PARTS: usize = 1 << 20;
+
     /// Starts a graph.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
-        Self { graph: Graph { name: name.into(), ..Graph::default() }, problems: Vec::new() }
+        Self { graph: Graph { name: name.into(), ..Graph::default() }, ..Self::default() }
     }
 
     /// Adds a problem that the importer found.
@@ -82,7 +91,8 @@ impl GraphBuilder {
         let NodeDeclaration { name, index, op, inputs, outputs } = declaration;
         let operands: Vec<_> = inputs.iter().map(|id| id.map(|id| self.graph.tensor(id))).collect();
         let location = Location::Node { index, name: name.clone(), operator: op.label().into() };
-        let types = op.infer(&operands).and_then(|inferred| {
+        let limited = self.within.add(&op);
+        let types = limited.and_then(|()| op.infer(&operands)).and_then(|inferred| {
             if inferred.len() == outputs.len() {
                 Ok(inferred)
             } else {
@@ -187,6 +197,42 @@ impl GraphBuilder {
         }
         self.graph.tensors.push(tensor);
         TensorId(self.graph.tensors.len() - 1)
+    }
+}
+
+/// What regions amount to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Size {
+    graphs: usize,
+    parts: usize,
+}
+
+impl Size {
+    /// Adds the regions of an operator.
+    fn add(&mut self, op: &Op) -> Result<(), OpError> {
+        if op.regions().iter().any(|region| region.depth() >= GraphBuilder::MAX_DEPTH) {
+            return Err(format!("graphs within graphs are deeper than {}", GraphBuilder::MAX_DEPTH).into());
+        }
+        for region in op.regions() {
+            self.add_graph(region);
+        }
+        if self.graphs > GraphBuilder::MAX_REGIONS {
+            return Err(format!("more than {} graphs run in one", GraphBuilder::MAX_REGIONS).into());
+        }
+        if self.parts > GraphBuilder::MAX_PARTS {
+            let message =
+                format!("the graphs that run in one have more than {} parts", GraphBuilder::MAX_PARTS);
+            return Err(message.into());
+        }
+        Ok(())
+    }
+
+    fn add_graph(&mut self, graph: &Graph) {
+        self.graphs += 1;
+        self.parts += graph.parts();
+        for region in graph.nodes.iter().flat_map(|node| node.op.regions()) {
+            self.add_graph(region);
+        }
     }
 }
 

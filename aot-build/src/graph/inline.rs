@@ -27,6 +27,12 @@ impl Graph {
         region.outputs.iter().copied().map(place).collect()
     }
 
+    /// Tensors, operators, operands and results; those of regions not counted.
+    pub(crate) fn parts(&self) -> usize {
+        let nodes = self.nodes.iter().map(|node| 1 + node.inputs.len() + node.outputs.len());
+        self.tensors.len() + nodes.sum::<usize>()
+    }
+
     /// How many graphs within graphs there are: 0 where no node runs any.
     #[must_use]
     pub fn depth(&self) -> usize {

@@ -30,6 +30,7 @@ def all_cases():
     yield nested_while()
     yield while_weights()
     yield while_flag()
+    yield while_behind_layer()
     yield call()
 
 
@@ -198,6 +199,27 @@ def while_flag():
     return case("while", "flag", np.float32, "a variable as condition", [main, condition, body], sets)
 
 
+def while_behind_layer():
+    """The one input is read row by row before the loop, which needs all of its result."""
+    dtype = np.float32
+    options = schema.Pool2DOptionsT()
+    options.filterHeight = options.filterWidth = options.strideH = options.strideW = 2
+    options.padding = schema.Padding.VALID
+    pool = Op("AVERAGE_POOL_2D", options)
+    x, t, y = Tensor("x", (1, 4, 6, 2), dtype), value("t", dtype), value("y", dtype)
+    first = Tensor("first", (), np.int32, None, np.array(1, np.int32))
+    condition = less(3, [value("cx", dtype)])
+    bi, bx = integer("bi"), value("bx", dtype)
+    body = Subgraph(
+        [(ADD, [bi, one()], [bn := integer("bn")]), (ADD, [bx, constant("k", dtype)], [by := value("by", dtype)])],
+        [bi, bx],
+        [bn, by],
+    )
+    main = Subgraph([(pool, [x], [t]), (while_op(1, 2), [first, t], [integer("n"), y])], [x], [y])
+    image = np.random.default_rng(15).normal(0, 1, x.shape).astype(dtype)
+    return case("while", "behind_layer", dtype, "a pool, then a loop", [main, condition, body], [[image]])
+
+
 def call():
     """A subgraph that is called twice, and calls another; no reference runs CALL."""
     dtype = np.float32
@@ -219,6 +241,35 @@ def call():
     made.expected = run_litert_reference(build_subgraphs([Subgraph(by_hand, [x], [y])]), sets)
     made.expected_from = f"{LITERT_REFERENCE}, of the same operators without calls"
     return made
+
+
+def refused():
+    """Models that must be refused: name, reason, operator, operands, result, file."""
+    c, x, y = flag("c"), value("x", np.int8), value("y", np.int8)
+    a = value("a", np.int8)
+    same = Subgraph([], [a], [a])
+    other = Tensor("a", (1, 2, 3, 1), np.int8, X)
+    coarse = value("a", np.int8, Y)
+    number = integer("c")
+    for name, reason, operands, branch in (
+        ("if_i8_recursion", "a subgraph runs itself", [c, x], None),
+        ("if_i8_condition_type", "the condition must be one bool: int32", [number, x], same),
+        ("if_i8_shapes", "shapes must be equal: (1, 2, 3, 2), (1, 2, 3, 1)", [c, x], Subgraph([], [other], [other])),
+        (
+            "if_i8_unequal_quantization",
+            "operand and input of the branch must have the same quantization: 0.0235 -11, 0.031 7",
+            [c, x],
+            Subgraph([], [coarse], [coarse]),
+        ),
+    ):
+        op = if_op(1, 1)
+        z = value("z", np.int8)
+        branch = branch or Subgraph([(op, [flag_constant(), a], [z])], [a], [z])
+        yield name, reason, op, operands, y, build_subgraphs([Subgraph([(op, operands, [y])], operands, [y]), branch])
+
+
+def flag_constant():
+    return Tensor("d", (1,), np.bool_, None, np.array([True]))
 
 
 def case(operator, name, dtype, what, subgraphs, sets, engine=None):

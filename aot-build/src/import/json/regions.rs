@@ -3,10 +3,8 @@
 use super::format::{NodeEntry, RegionEntry};
 use super::nodes::{self, Reader};
 use crate::error::{Location, Problem};
+use crate::graph::GraphBuilder;
 use crate::ops::{Op, Region};
-
-/// Most graphs within graphs.
-const MAX_DEPTH: usize = 16;
 
 impl<'a> Reader<'_, 'a> {
     /// Gives an operator its regions; `None` where they have a problem.
@@ -33,8 +31,9 @@ impl<'a> Reader<'_, 'a> {
             self.findings.add(list.json, Problem::new(message));
             return None;
         }
-        if self.depth == MAX_DEPTH {
-            let message = format!("{location}regions within regions are deeper than {MAX_DEPTH}");
+        if self.depth == GraphBuilder::MAX_DEPTH {
+            let message =
+                format!("{location}regions within regions are deeper than {}", GraphBuilder::MAX_DEPTH);
             self.findings.add(list.json, Problem::new(message));
             return None;
         }

@@ -11,7 +11,7 @@ use super::operators::{Known, Meaning, known_as};
 use super::schema::Operator;
 use super::{Importer, limited, structure};
 use crate::error::{OpError, Problem};
-use crate::graph::{Data, Graph, TensorId, TensorType};
+use crate::graph::{Data, Graph, GraphBuilder, TensorId, TensorType};
 use crate::ops::{If, Op, Region, Reshape, While};
 
 pub(super) const OPERATORS: &[Known] = &[
@@ -40,13 +40,6 @@ impl Runs {
         }
     }
 }
-
-/// Most subgraphs within subgraphs.
-const MAX_DEPTH: usize = 16;
-/// Most graphs that run in one, counted as often as they are there.
-const MAX_GRAPHS: usize = 256;
-/// Most tensors, operators and operands of all these; and of all that calls become.
-const MAX_PARTS: usize = 1 << 20;
 
 /// What the subgraphs of a file share.
 #[derive(Debug, Default)]
@@ -79,28 +72,16 @@ impl Subgraphs {
             let names: Vec<_> = path[start..].iter().chain([&subgraph]).map(ToString::to_string).collect();
             return Err(format!("subgraphs run each other without end: {}", names.join(" → ")).into());
         }
-        if self.path.len() == MAX_DEPTH {
-            return Err(format!("subgraphs within subgraphs are deeper than {MAX_DEPTH}").into());
+        if self.path.len() == GraphBuilder::MAX_DEPTH {
+            let message = format!("subgraphs within subgraphs are deeper than {}", GraphBuilder::MAX_DEPTH);
+            return Err(message.into());
+        }
+        if self.known.len() + self.path.len() == GraphBuilder::MAX_REGIONS {
+            return Err(format!("more than {} subgraphs are run", GraphBuilder::MAX_REGIONS).into());
         }
         self.path.push(subgraph);
         Ok(())
     }
-}
-
-/// The graphs in a graph, itself included, and their tensors, operators and operands.
-fn size(graph: &Graph) -> [usize; 2] {
-    let nodes = graph.nodes.iter().map(|node| 1 + node.inputs.len() + node.outputs.len());
-    let own = [1, graph.tensors.len() + nodes.sum::<usize>()];
-    let regions = graph.nodes.iter().flat_map(|node| node.op.regions());
-    regions.map(|region| size(region)).fold(own, |sum, size| [sum[0] + size[0], sum[1] + size[1]])
-}
-
-fn within_limit(parts: usize) -> Result<(), OpError> {
-    if parts <= MAX_PARTS {
-        return Ok(());
-    }
-    let message = format!("what subgraphs run has more than {MAX_PARTS} tensors, operators and operands");
-    Err(message.into())
 }
 
 impl<'m> Importer<'m> {
@@ -132,23 +113,10 @@ impl<'m> Importer<'m> {
                     Runs::While => While { regions }.into(),
                     _ => If { regions }.into(),
                 };
-                self.limit(&op)?;
                 self.declare(index, op, operands, &outputs, types);
                 Ok(())
             }
         }
-    }
-
-    /// Checks that the regions are not too many.
-    fn limit(&mut self, op: &Op) -> Result<(), OpError> {
-        for [graphs, parts] in op.regions().iter().map(|region| size(region)) {
-            self.graphs += graphs;
-            self.parts += parts;
-        }
-        if self.graphs > MAX_GRAPHS {
-            return Err(format!("more than {MAX_GRAPHS} subgraphs run in one").into());
-        }
-        within_limit(self.parts)
     }
 
     /// Puts a subgraph in the place of the node that calls it.
@@ -162,10 +130,11 @@ impl<'m> Importer<'m> {
     ) -> Result<(), OpError> {
         let tensors: Vec<_> = operands.iter().map(|id| id.map(|id| self.graph.tensor(id))).collect();
         region.check_call("the subgraph", &tensors, &types)?;
-        let [_, parts] = size(region);
-        let subgraphs = &mut self.subgraphs;
-        subgraphs.inlined = subgraphs.inlined.saturating_add(parts);
-        within_limit(subgraphs.inlined)?;
+        self.subgraphs.inlined += region.parts();
+        if self.subgraphs.inlined > GraphBuilder::MAX_PARTS {
+            let most = GraphBuilder::MAX_PARTS;
+            return Err(format!("what calls run has more than {most} tensors, operators and operands").into());
+        }
         let operands: Vec<_> = operands.into_iter().flatten().collect();
         let results = self.graph.inline(region, &operands, index);
         // Where they are outputs of the model, they are called as the caller does.

@@ -77,9 +77,6 @@ struct Importer<'m> {
     /// For each tensor of the file.
     values: Vec<Value>,
     subgraphs: Subgraphs,
-    /// Graphs that nodes of this one run, and their parts.
-    graphs: usize,
-    parts: usize,
     /// Tensors of each type that is not supported.
     unsupported_types: BTreeMap<String, Vec<usize>>,
     variables: Variables,
@@ -92,8 +89,6 @@ impl<'m> Importer<'m> {
             graph: GraphBuilder::new(name),
             values: vec![Value::Unread; model.tensors.len()],
             subgraphs,
-            graphs: 0,
-            parts: 0,
             unsupported_types: BTreeMap::new(),
             variables: Variables::default(),
         }

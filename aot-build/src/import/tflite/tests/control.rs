@@ -123,7 +123,13 @@ fn wrong_variables_of_loops() {
             (|f| f.subgraphs[1].outputs = vec![2], "the body has 1 outputs, expected 2"),
             (|f| f.subgraphs[1].outputs = vec![3, 2], "output `y` of the body is f32 [1], expected i32 [1]"),
             (|f| f.subgraphs[1].inputs = vec![0], "subgraph 2: node #1 ADD `y`: reads `x` (tensor #1)"),
-            (|f| f.operators[0].set(OUTPUTS, vec![2]), "1 results are declared, there are 2"),
+            (
+                |f| {
+                    f.operators[0].set(OUTPUTS, vec![2]);
+                    f.outputs = vec![2];
+                },
+                "1 results are declared, there are 2",
+            ),
             (|f| f.operators[0].set(INPUTS, vec![0]), "the condition has 2 inputs, 1 operands are for it"),
         ],
     );
@@ -222,10 +228,10 @@ fn too_many_subgraphs() {
     );
     assert!(doubling(3, 118).read().is_ok());
     for (count, code, expect) in [
-        (16, 31, "has more than 1048576 tensors, operators and operands"),
+        (16, 31, "what calls run has more than 1048576 tensors, operators and operands"),
         (17, 31, "deeper than 16"),
-        (4, 118, "more than 256 subgraphs run in one"),
-        (16, 118, "more than 256 subgraphs run in one"),
+        (4, 118, "more than 256 graphs run in one"),
+        (16, 118, "more than 256 graphs run in one"),
     ] {
         let found = doubling(count, code).problems();
         assert!(found.contains(expect), "expected {expect}, found {found}");
