@@ -6,7 +6,8 @@ use aot_rt::Access;
 use super::literal::integer;
 use super::ports::Port;
 use super::runner::MANY_STEPS;
-use super::steps::{Argument, Place, Site, Steps, description};
+use super::sites::Site;
+use super::steps::{Argument, Place, Steps, description};
 use super::writer::Code;
 use crate::program::{Control, Flow, Operand, Step};
 

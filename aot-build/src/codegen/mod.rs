@@ -12,6 +12,7 @@ mod ports;
 mod pushing;
 mod rows;
 mod runner;
+mod sites;
 mod state;
 mod steps;
 mod untyped;

@@ -9,10 +9,11 @@ use aot_rt::{Access, DType};
 use super::docs;
 use super::literal::{integer, params};
 use super::ports::{Port, Ports};
+use super::sites::Site;
 use super::writer::{CALL_WIDTH, Code};
 use crate::config::Optimize;
 use crate::error::spaced;
-use crate::program::{ConstantView, Flow, Layer, Operand, Step, Storage, View, Work, overlapped};
+use crate::program::{ConstantView, Flow, Operand, Step, Storage, View, Work, overlapped};
 use crate::{Compiled, Model};
 
 /// Whether a kernel is compiled for the extents of each layer under `optimize =
@@ -77,26 +78,6 @@ pub(super) struct Argument<'p> {
     pub(super) place: Place<'p>,
 }
 
-/// A step, and its layer where it is one of a run.
-#[derive(Clone, Copy)]
-pub(super) struct Site<'m> {
-    pub(super) step: &'m Step,
-    pub(super) layer: Option<&'m Layer>,
-}
-
-impl<'m> Site<'m> {
-    /// It, and the steps that it holds.
-    pub(super) fn with_nested(self) -> Vec<Self> {
-        self.step.with_nested().into_iter().map(|step| Self { step, ..self }).collect()
-    }
-
-    /// The rings of an elementwise step of a run.
-    fn elementwise_rings(self) -> Option<[usize; 3]> {
-        let layer = self.layer?;
-        (self.step.kind() == Kind::Elementwise).then_some(layer.rings)
-    }
-}
-
 /// Prints the module `steps`, and the calls in it.
 pub(super) struct Steps<'m> {
     model: &'m Model,
@@ -146,16 +127,6 @@ impl<'m> Steps<'m> {
 
     pub(super) fn steps(&self) -> &'m [Step] {
         &self.compiled().program.steps
-    }
-
-    /// Step `i`.
-    pub(super) fn site(&self, i: usize) -> Site<'m> {
-        Site { step: &self.steps()[i], layer: self.compiled().program.layer(i).map(|(_, layer)| layer) }
-    }
-
-    /// All steps from `first` on, and those that they hold.
-    fn sites(&self, first: usize) -> impl Iterator<Item = Site<'m>> {
-        (first..self.steps().len()).flat_map(|i| self.site(i).with_nested())
     }
 
     /// How a step calls its kernel. Elementwise kernels of a run are given rows as
@@ -211,32 +182,7 @@ impl<'m> Steps<'m> {
 
     /// Whether any step reads or writes the caller's array `port`.
     pub(super) fn use_port(&self, port: &Port<'_>) -> bool {
-        self.sites(0).any(|site| self.uses(site).any(|used| is_caller(&used, port)))
-    }
-
-    /// What a step itself works on, and what it decides by.
-    pub(super) fn uses(&self, site: Site<'m>) -> impl Iterator<Item = Argument<'m>> {
-        self.decides(site.step).into_iter().chain(self.arguments(site))
-    }
-
-    /// Whether a step itself works in the workspace.
-    pub(super) fn works_in_workspace(&self, site: Site<'m>) -> bool {
-        self.uses(site).any(|argument| matches!(argument.place, Place::Workspace(..)))
-    }
-
-    /// The caller's arrays that steps use themselves, each once, and whether one of them
-    /// writes it.
-    pub(super) fn ports(&self, sites: &[Site<'m>]) -> Vec<(&'m Port<'m>, bool)> {
-        let mut ports: Vec<(&Port<'_>, bool)> = Vec::new();
-        for argument in sites.iter().flat_map(|site| self.uses(*site)) {
-            let Place::Caller(_, port) = argument.place else { continue };
-            let writes = argument.access == Access::Write;
-            match ports.iter_mut().find(|(known, _)| known.ident == port.ident) {
-                Some((_, written)) => *written |= writes,
-                None => ports.push((port, writes)),
-            }
-        }
-        ports
+        self.sites(0).any(|site| self.ports(&[site]).iter().any(|(found, _)| found.ident == port.ident))
     }
 
     /// The calls of all steps from `first` on; `array` is how a caller's array is reached
@@ -512,11 +458,6 @@ impl<'m> Steps<'m> {
             }
         }
     }
-}
-
-/// Whether an argument is in the caller's array `port`.
-fn is_caller(argument: &Argument<'_>, port: &Port<'_>) -> bool {
-    matches!(argument.place, Place::Caller(_, found) if found.ident == port.ident)
 }
 
 /// `relu_0` becomes `Relu0`. Unlike names of a file, those of steps may be long.

@@ -130,9 +130,19 @@ impl GraphBuilder {
 
     /// Puts `region` here, with these operands as its inputs; gives what its outputs have
     /// become. They must be as many, and of the same types.
+    ///
+    /// # Errors
+    ///
+    /// When there are too many graphs in this one then.
     #[cfg(feature = "tflite")]
-    pub(crate) fn inline(&mut self, region: &Graph, operands: &[TensorId], index: usize) -> Vec<TensorId> {
-        self.graph.inline(region, operands, index)
+    pub(crate) fn inline(
+        &mut self,
+        region: &Graph,
+        operands: &[TensorId],
+        index: usize,
+    ) -> Result<Vec<TensorId>, OpError> {
+        region.nodes.iter().try_for_each(|node| self.within.add(&node.op))?;
+        Ok(self.graph.inline(region, operands, index))
     }
 
     /// Adds a tensor that is kept from run to run and starts as the constant `initial`;

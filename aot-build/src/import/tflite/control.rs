@@ -136,7 +136,7 @@ impl<'m> Importer<'m> {
             return Err(format!("what calls run has more than {most} tensors, operators and operands").into());
         }
         let operands: Vec<_> = operands.into_iter().flatten().collect();
-        let results = self.graph.inline(region, &operands, index);
+        let results = self.graph.inline(region, &operands, index)?;
         // Where they are outputs of the model, they are called as the caller does.
         for ((result, output), ty) in results.into_iter().zip(outputs).zip(types) {
             let op = Reshape { shape: ty.shape.clone() }.into();

@@ -238,6 +238,26 @@ fn too_many_subgraphs() {
     }
 }
 
+/// Calls multiply the branches in what they call.
+#[test]
+fn too_many_branches_by_calls() {
+    let mut file = doubling(9, 31);
+    let leaf = file.subgraphs.last_mut().unwrap();
+    // Nine doublings of one branch, whose own subgraph is the one behind.
+    let position = 10;
+    leaf.operators[0].set(INPUTS, vec![0, 0, 1]);
+    leaf.operators[0].set(OPTIONS_TYPE, 92_u8);
+    leaf.operators[0].set(OPTIONS, Table::default().with(0, position).with(1, position));
+    file.codes.last_mut().unwrap().set(0, 118_i8);
+    file.codes.last_mut().unwrap().set(3, 118_i32);
+    file.subgraph(|file| {
+        let (c, x) = (file.tensor("c", BOOL, &[1]), file.tensor("x", F32, &[1]));
+        (file.inputs, file.outputs) = (vec![c, x], vec![x]);
+    });
+    let found = file.problems();
+    assert!(found.contains("more than 256 graphs run in one"), "{found}");
+}
+
 #[test]
 fn variables_within_control_flow() {
     let mut file = branches();
