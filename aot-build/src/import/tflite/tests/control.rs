@@ -244,7 +244,7 @@ fn too_many_branches_by_calls() {
     let mut file = doubling(9, 31);
     let leaf = file.subgraphs.last_mut().unwrap();
     // Nine doublings of one branch, whose own subgraph is the one behind.
-    let position = 10;
+    let position = 10_i32;
     leaf.operators[0].set(INPUTS, vec![0, 0, 1]);
     leaf.operators[0].set(OPTIONS_TYPE, 92_u8);
     leaf.operators[0].set(OPTIONS, Table::default().with(0, position).with(1, position));
