@@ -120,7 +120,7 @@ impl Operand {
 
     /// Number of elements.
     #[must_use]
-    pub const fn len(self) -> usize {
+    pub(crate) const fn len(self) -> usize {
         match self {
             Self::Buffer(view) => view.len,
             Self::Constant(view) => view.len,
