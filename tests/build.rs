@@ -26,7 +26,7 @@ fn main() {
         let folder = shared.join("models").join(name);
         tests.add(name, &folder.join("model.tflite"), &folder);
     }
-    for name in models::OPERATORS {
+    for name in models::OPERATORS.iter().chain(&models::CONTROL) {
         let folder = workspace.join("tests/conformance/cases").join(name);
         tests.add(name, &folder.join("model.tflite"), &folder);
     }

@@ -4,7 +4,7 @@ use crate::config::{InputPlacement, Memory};
 use crate::error::{Location, Problem};
 use crate::graph::Graph;
 use crate::passes::DeadChannels;
-use crate::program::{BufferId, Program, Storage, fuse_add, gaps, in_place, lower, overlap};
+use crate::program::{BufferId, Operand, Program, Step, fuse_add, gaps, in_place, lower, overlap};
 use crate::report::Figure;
 use crate::streaming::{self, Goal};
 use crate::{Config, limits, passes, plan, schedule};
@@ -46,12 +46,20 @@ pub fn compile(mut graph: Graph, config: &Config) -> Result<Compiled, Vec<Proble
 
 /// Lowers, orders and plans `graph` without any pass.
 pub(crate) fn compile_as_is(graph: &Graph, config: &Config) -> Result<Compiled, Vec<Problem>> {
-    let mut program = lower(graph, config)?;
+    let program = lower(graph, config)?;
     let mut figures = Figure::of_lowered(&program);
+    let mut compiled = arrange(program, config)?;
+    compiled.program.steps.iter_mut().for_each(Step::name_nested);
+    figures.append(&mut compiled.figures);
+    Ok(Compiled { figures, ..compiled })
+}
+
+/// Shares memory between the tensors of a lowered program, orders its steps, and plans.
+pub(crate) fn arrange(mut program: Program, config: &Config) -> Result<Compiled, Vec<Problem>> {
     fuse_add(&mut program);
     in_place(&mut program);
     program.remove_unused_buffers();
-    figures.extend(Figure::of_buffers(&program));
+    let mut figures = Figure::of_buffers(&program);
     let compiled = in_best_order(program, config)?;
     figures.extend(Figure::of_compiled(&compiled));
     Ok(Compiled { figures, ..compiled })
@@ -114,33 +122,72 @@ pub(crate) fn plan(
     planner: plan::Planner,
     limits: &plan::Limits,
 ) -> Result<Compiled, Vec<Problem>> {
-    let mut problem = plan::Problem::new();
-    let lifetimes = program.lifetimes();
-    let places: Vec<Option<plan::BufferId>> = program
-        .buffers
-        .iter()
-        .zip(&lifetimes)
-        .map(|(buffer, lifetime)| {
-            let planned = plan::Buffer::new(buffer.bytes, lifetime.start..lifetime.end);
-            let planned = planned.aligned(buffer.alignment);
-            (buffer.storage == Storage::Workspace).then(|| problem.add(planned))
-        })
-        .collect();
-    for (buffers, gap) in gaps(&program, &lifetimes) {
-        if let [Some(x), Some(y)] = buffers.map(|id| places[id.index()]) {
-            problem.set_gap(y, x, gap);
-        }
-    }
-    let plan = plan::plan(&problem, planner, limits)
-        .map_err(|error| vec![Problem::new(format!("the workspace cannot be planned: {error}"))])?;
+    let (problem, places) = problem(&program, |id| (program.buffer(id).bytes, program.buffer(id).alignment));
+    let plan = plan::plan(&problem, planner, limits).map_err(unplanned)?;
     let offsets = places.iter().map(|place| place.map_or(0, |id| plan.offset(id))).collect();
+    let (mut lower_bound, mut proved) = (plan.lower_bound(), plan.proved());
+    if program.has_control() {
+        // The search takes the memory of regions for pieces that cannot be divided.
+        lower_bound = least(&program)?;
+        proved = plan.size() == lower_bound;
+    }
     Ok(Compiled {
         program,
         offsets,
         arena_bytes: plan.size(),
-        lower_bound: plan.lower_bound(),
-        proved: plan.proved(),
+        lower_bound,
+        proved,
         dead_channels: DeadChannels::default(),
         figures: Vec::new(),
     })
+}
+
+/// What is to be planned: the buffers of the workspace, with the bytes and the alignment that
+/// `sizes` gives them; and what each has become.
+fn problem(
+    program: &Program,
+    sizes: impl Fn(BufferId) -> (usize, usize),
+) -> (plan::Problem, Vec<Option<plan::BufferId>>) {
+    let mut problem = plan::Problem::new();
+    let lifetimes = program.lifetimes();
+    let places: Vec<Option<plan::BufferId>> = program
+        .ids()
+        .zip(&lifetimes)
+        .map(|(id, lifetime)| {
+            let (bytes, alignment) = sizes(id);
+            let planned = plan::Buffer::new(bytes, lifetime.start..lifetime.end).aligned(alignment);
+            program.in_workspace(id).then(|| problem.add(planned))
+        })
+        .collect();
+    for (buffers, gap) in gaps(program, &lifetimes) {
+        if let [Some(x), Some(y)] = buffers.map(|id| places[id.index()]) {
+            problem.set_gap(y, x, gap);
+        }
+    }
+    (problem, places)
+}
+
+/// Bytes that the workspace needs at least, wherever the tensors within regions lie.
+fn least(program: &Program) -> Result<usize, Vec<Problem>> {
+    let mut sizes: Vec<_> = program.buffers.iter().map(|buffer| (buffer.bytes, buffer.alignment)).collect();
+    for step in &program.steps {
+        if let Some(least) = step.control().and_then(|control| control.least_scratch)
+            && let Some(Operand::Buffer(scratch)) = step.operands.last()
+        {
+            sizes[scratch.buffer.index()] = (least, 1);
+        }
+    }
+    let (problem, _) = problem(program, |id| sizes[id.index()]);
+    // Of a plan that nothing is searched for, the bound is the sum of what is alive.
+    let plan = plan::plan(&problem, plan::Planner::GreedyBySize, &plan::Limits::default());
+    plan.map(|plan| plan.lower_bound()).map_err(unplanned)
+}
+
+/// The same of a region.
+pub(crate) fn least_bytes(region: &Compiled) -> usize {
+    least(&region.program).unwrap_or(0)
+}
+
+fn unplanned(error: plan::PlanError) -> Vec<Problem> {
+    vec![Problem::new(format!("the workspace cannot be planned: {error}"))]
 }

@@ -61,10 +61,15 @@ pub fn compile_file(path: &Path, config: &Config) -> Result<Model, Error> {
 
 fn count_operators(graph: &Graph) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
+    add_operators(graph, &mut counts);
+    counts
+}
+
+fn add_operators(graph: &Graph, counts: &mut BTreeMap<String, usize>) {
     for node in &graph.nodes {
         *counts.entry(node.op.label().to_owned()).or_default() += 1;
+        node.op.regions().iter().for_each(|region| add_operators(region, counts));
     }
-    counts
 }
 
 fn stem(path: &Path) -> String {

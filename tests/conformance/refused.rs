@@ -36,6 +36,13 @@ const SAYS: &[(&str, &[&str])] = &[
     ("gather_nd_f32_index", &["index 3", "3 elements"]),
     ("l2_normalization_i8_output_quantization", &["scale 0.2 and zero point 4", "0.0078125 and 0"]),
     ("log_softmax_i8_output_quantization", &["scale 0.2 and zero point 4", "0.0625 and 127"]),
+    ("if_i8_condition_type", &["the condition is i32 []", "expected one bool"]),
+    ("if_i8_recursion", &["subgraphs run each other without end: 1 → 1"]),
+    ("if_i8_shapes", &["i8 [1, 2, 3, 1]", "the operand i8 [1, 2, 3, 2]"]),
+    (
+        "if_i8_unequal_quantization",
+        &["scale 0.031 and zero point 7", "the operand", "scale 0.0235 and zero point -11"],
+    ),
     ("logistic_i8_output_quantization", &["scale 0.2 and zero point 4", "0.00390625 and -128"]),
     (
         "max_pool_2d_i8_unequal_quantization",

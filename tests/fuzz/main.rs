@@ -2,6 +2,7 @@
 //! that the targets call.
 
 #[path = "../../fuzz/src/lib.rs"]
+#[allow(unreachable_pub, reason = "the fuzz targets use it as a library")]
 mod survive;
 
 use std::fs;

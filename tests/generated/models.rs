@@ -1,5 +1,20 @@
 //! The models of `shared/models` that must give the reference's numbers.
 
+/// Conformance cases of control flow: what generated code does by itself, not by kernels.
+#[allow(dead_code, reason = "the evaluator runs them with all other cases")]
+pub(crate) const CONTROL: [&str; 10] = [
+    "if_f32_constants",
+    "if_i8_both",
+    "if_i8_moves",
+    "if_u8_legacy",
+    "while_f32_behind_layer",
+    "while_f32_flag",
+    "while_f32_nested_while",
+    "while_f32_weights",
+    "while_i8_counts",
+    "while_i8_swaps",
+];
+
 /// Names of their folders.
 pub(crate) const SHARED: &[&str] = &[
     "coral_mobilenet_v1_025_128_uint8",

@@ -21,6 +21,7 @@ from engines import run_litert_reference
 from families import (
     arithmetic,
     compact,
+    control,
     convolution,
     elementwise,
     faults,
@@ -76,6 +77,7 @@ FAMILIES = (
     reductions,
     lookups,
     normalizations,
+    control,
 )
 
 

@@ -128,17 +128,41 @@ def build_graph(nodes):
     A tensor that one gives and others take is the same object. The model's outputs are
     those of the last operator.
     """
+    results = {id(tensor) for _, _, outputs in nodes for tensor in outputs}
+    read = [tensor for _, inputs, _ in nodes for tensor in inputs if tensor is not None]
+    inputs = {id(tensor): tensor for tensor in read if tensor.is_given and id(tensor) not in results}
+    return build_subgraphs([Subgraph(nodes, list(inputs.values()), nodes[-1][2])])
+
+
+@dataclass(frozen=True)
+class Subgraph:
+    """Operators, (op, inputs, outputs) of each, with the tensors that they are given and give."""
+
+    nodes: list
+    inputs: list
+    outputs: list
+
+
+def build_subgraphs(subgraphs):
+    """The bytes of a model of several graphs, the first being the main one."""
     model = schema.ModelT()
     model.version = SCHEMA_VERSION
     model.description = "aot conformance case"
     model.buffers = [schema.BufferT()]
     model.operatorCodes = []
+    model.subgraphs = [subgraph_entry(model, position, graph) for position, graph in enumerate(subgraphs)]
 
+    builder = AligningBuilder(1024)
+    builder.Finish(model.Pack(builder), file_identifier=b"TFL3")
+    return bytes(builder.Output())
+
+
+def subgraph_entry(model, position, subgraph):
+    """The schema's subgraph; operator codes and data go to `model`."""
     graph = schema.SubGraphT()
-    graph.name = "main"
+    graph.name = "main" if position == 0 else f"subgraph_{position}"
     graph.tensors = []
     graph.operators = []
-    graph.inputs = []
     made = {}
 
     def add(tensor):
@@ -149,8 +173,7 @@ def build_graph(nodes):
             made[id(tensor)] = len(graph.tensors) - 1
         return made[id(tensor)]
 
-    results = {id(tensor) for _, _, outputs in nodes for tensor in outputs}
-    for op, inputs, outputs in nodes:
+    for op, inputs, outputs in subgraph.nodes:
         code = schema.OperatorCodeT()
         custom = isinstance(op, Custom)
         code.builtinCode = getattr(schema.BuiltinOperator, "CUSTOM" if custom else op.name)
@@ -169,16 +192,9 @@ def build_graph(nodes):
             kind = type(op.options).__name__.removesuffix("T")
             node.builtinOptionsType = getattr(schema.BuiltinOptions, kind)
         graph.operators.append(node)
-        for tensor in inputs:
-            is_input = tensor is not None and tensor.is_given and id(tensor) not in results
-            if is_input and made[id(tensor)] not in graph.inputs:
-                graph.inputs.append(made[id(tensor)])
-    graph.outputs = graph.operators[-1].outputs
-    model.subgraphs = [graph]
-
-    builder = AligningBuilder(1024)
-    builder.Finish(model.Pack(builder), file_identifier=b"TFL3")
-    return bytes(builder.Output())
+    graph.inputs = [add(tensor) for tensor in subgraph.inputs]
+    graph.outputs = [add(tensor) for tensor in subgraph.outputs]
+    return graph
 
 
 def tensor_entry(tensor, buffers):

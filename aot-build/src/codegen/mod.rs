@@ -4,6 +4,7 @@
 //! it to a file, and a person debugs it. It holds no `unsafe`; what it calls is in
 //! `::aot_rt`.
 
+mod control;
 mod docs;
 mod literal;
 mod names;
@@ -11,6 +12,7 @@ mod ports;
 mod pushing;
 mod rows;
 mod runner;
+mod sites;
 mod state;
 mod steps;
 mod untyped;

@@ -4,7 +4,7 @@ use aot_rt::kernels::{RowLayer, RowOrigin, RowSource};
 
 use super::literal::integer;
 use super::ports::Port;
-use super::steps::{Place, Steps};
+use super::steps::Steps;
 use super::writer::{CALL_WIDTH, Code};
 use crate::program::{Pushed, Run};
 
@@ -14,19 +14,9 @@ impl Steps<'_> {
         self.compiled().program.pushed.filter(|_| run.first == 0)
     }
 
-    /// The caller's arrays that the steps of a run use, each once, and whether one of
-    /// them writes it.
+    /// The caller's arrays that the steps of a run use.
     fn run_ports(&self, run: &Run) -> Vec<(&Port<'_>, bool)> {
-        let mut ports: Vec<(&Port<'_>, bool)> = Vec::new();
-        for argument in run.steps().flat_map(|i| self.arguments(i)) {
-            let Place::Caller(_, port) = argument.place else { continue };
-            let writes = argument.access == aot_rt::Access::Write;
-            match ports.iter_mut().find(|(known, _)| known.ident == port.ident) {
-                Some((_, written)) => *written |= writes,
-                None => ports.push((port, writes)),
-            }
-        }
-        ports
+        self.ports(&run.steps().map(|i| self.site(i)).collect::<Vec<_>>())
     }
 
     /// The call of a run.
@@ -80,7 +70,7 @@ impl Steps<'_> {
             let open = format!("while let Some(({layer}, row)) = rows.next(&{upper}, {pushed}) {{");
             code.block(open, "}", |code| {
                 if count == 1 {
-                    self.call(code, "", run.first, &|port| port.ident.clone(), &["row"], ");");
+                    self.call(code, "", self.site(run.first), &|port| port.ident.clone(), &["row"], ");");
                     return;
                 }
                 code.block("match layer {", "}", |code| {
@@ -89,7 +79,7 @@ impl Steps<'_> {
                         self.call(
                             code,
                             &format!("{pattern} => "),
-                            i,
+                            self.site(i),
                             &|port| port.ident.clone(),
                             &["row"],
                             "),",

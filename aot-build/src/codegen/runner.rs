@@ -12,7 +12,7 @@ use crate::Model;
 use crate::config::{InputPlacement, Placement};
 
 /// Most steps that one function calls before clippy finds it long.
-const MANY_STEPS: usize = 80;
+pub(super) const MANY_STEPS: usize = 80;
 
 /// What the runner's items are printed from.
 pub(super) struct Runner<'m> {
@@ -133,7 +133,12 @@ impl Runner<'_> {
             constant("Bytes of these that are kept from run to run.", "STATE_BYTES", "usize", bytes);
         }
         constant("Bytes of flash: the constants.", "CONSTANT_BYTES", "usize", integer(constant_bytes));
-        constant("Multiply-accumulates of a run.", "MACS", "u64", integer(compiled.program.macs()));
+        let macs = if compiled.program.has_control() {
+            "Multiply-accumulates of a run; of branches those of the larger one, of loops those of\none iteration."
+        } else {
+            "Multiply-accumulates of a run."
+        };
+        constant(macs, "MACS", "u64", integer(compiled.program.macs()));
         let inputs = self.ports.inputs.iter().map(|port| ("input", port));
         let outputs = self.ports.outputs.iter().map(|port| ("output", port));
         for (role, port) in inputs.chain(outputs) {

@@ -9,10 +9,11 @@ use aot_rt::{Access, DType};
 use super::docs;
 use super::literal::{integer, params};
 use super::ports::{Port, Ports};
+use super::sites::Site;
 use super::writer::{CALL_WIDTH, Code};
 use crate::config::Optimize;
 use crate::error::spaced;
-use crate::program::{ConstantView, Operand, Step, Storage, View, overlapped};
+use crate::program::{ConstantView, Flow, Operand, Step, Storage, View, Work, overlapped};
 use crate::{Compiled, Model};
 
 /// Whether a kernel is compiled for the extents of each layer under `optimize =
@@ -116,7 +117,7 @@ impl<'m> Steps<'m> {
         &self.model.compiled
     }
 
-    fn place(&self, operand: &Operand) -> Place<'m> {
+    pub(super) fn place(&self, operand: &Operand) -> Place<'m> {
         let view = match operand {
             Operand::Constant(view) => return Place::Constant(*view),
             Operand::Buffer(view) => *view,
@@ -140,20 +141,20 @@ impl<'m> Steps<'m> {
         &self.compiled().program.steps
     }
 
-    /// How step `i` calls its kernel. Elementwise kernels of a run are given rows as
+    /// How a step calls its kernel. Elementwise kernels of a run are given rows as
     /// they are given whole tensors.
-    fn mode(&self, i: usize) -> Mode {
-        let step = &self.steps()[i];
-        match (self.compiled().program.layer(i), step.kernel.kind()) {
+    fn mode(&self, Site { step, layer }: Site<'_>) -> Mode {
+        match (layer, step.kind()) {
             (None, _) | (_, Kind::Elementwise) => step.mode(|view| self.start(view)),
-            (Some((_, layer)), _) => Mode::Row { rings: [layer.rings[0], layer.rings[1]], row: 0 },
+            (Some(layer), _) => Mode::Row { rings: [layer.rings[0], layer.rings[1]], row: 0 },
         }
     }
 
-    /// The operands of step `i`; where `x` and `y` share a region, that stands for both.
-    pub(super) fn arguments(&self, i: usize) -> Vec<Argument<'m>> {
-        let step = &self.steps()[i];
-        let operands = step.operands.iter().zip(step.kernel.operands());
+    /// The operands of a step's kernel; where `x` and `y` share a region, that stands for both.
+    pub(super) fn arguments(&self, site: Site<'m>) -> Vec<Argument<'m>> {
+        let step = site.step;
+        let infos = step.kernel().map_or(&[][..], Kernel::operands);
+        let operands = step.operands.iter().zip(infos);
         let mut arguments: Vec<_> = operands
             .map(|(operand, info)| Argument {
                 name: info.name,
@@ -161,7 +162,7 @@ impl<'m> Steps<'m> {
                 place: self.place(operand),
             })
             .collect();
-        match (self.mode(i), &step.operands[..]) {
+        match (self.mode(site), &step.operands[..]) {
             (Mode::InPlace, _) => drop(arguments.remove(0)),
             (Mode::Overlapping(_), [Operand::Buffer(x), Operand::Buffer(y), ..]) => {
                 let start = |view: View| self.compiled().offsets[view.buffer.index()] + view.offset;
@@ -177,9 +178,8 @@ impl<'m> Steps<'m> {
 
     /// Channels of the largest cell that a step computes on the stack, if any does.
     fn largest_cell(&self) -> Option<usize> {
-        let overlapping = |i: &usize| matches!(self.mode(*i), Mode::Overlapping(_));
-        let steps = (0..self.steps().len()).filter(overlapping);
-        steps.filter_map(|i| self.steps()[i].kernel.window()).map(|(_, channels)| channels[1]).max()
+        let overlapping = self.sites(0).filter(|site| matches!(self.mode(*site), Mode::Overlapping(_)));
+        overlapping.filter_map(|site| site.step.window()).map(|(_, channels)| channels[1]).max()
     }
 
     /// Whether any step works in the workspace.
@@ -189,15 +189,12 @@ impl<'m> Steps<'m> {
 
     /// Whether any step from `first` on works in the workspace.
     pub(super) fn use_workspace_from(&self, first: usize) -> bool {
-        let mut arguments = (first..self.steps().len()).flat_map(|i| self.arguments(i));
-        arguments.any(|argument| matches!(argument.place, Place::Workspace(..)))
+        self.sites(first).any(|site| self.works_in_workspace(site))
     }
 
     /// Whether any step reads or writes the caller's array `port`.
     pub(super) fn use_port(&self, port: &Port<'_>) -> bool {
-        let mut arguments = (0..self.steps().len()).flat_map(|i| self.arguments(i));
-        arguments
-            .any(|argument| matches!(argument.place, Place::Caller(_, found) if found.ident == port.ident))
+        self.sites(0).any(|site| self.ports(&[site]).iter().any(|(found, _)| found.ident == port.ident))
     }
 
     /// The calls of all steps from `first` on; `array` is how a caller's array is reached
@@ -209,23 +206,23 @@ impl<'m> Steps<'m> {
                 self.rows_call(code, run, &array);
                 steps.start = run.steps().end;
             } else {
-                self.call(code, "steps::", i, &array, &[], ");");
+                self.call(code, "steps::", self.site(i), &array, &[], ");");
             }
         }
     }
 
-    /// The call of step `i`, with `more` arguments at the end.
+    /// The call of a step, with `more` arguments at the end.
     pub(super) fn call(
         &self,
         code: &mut Code,
         path: &str,
-        i: usize,
+        site: Site<'m>,
         array: &impl Fn(&Port<'_>) -> String,
         more: &[&str],
         close: &str,
     ) {
-        let mut arguments = Vec::new();
-        for argument in self.arguments(i) {
+        let mut arguments = self.control_arguments(site, array);
+        for argument in self.arguments(site) {
             match argument.place {
                 Place::Workspace(..) if arguments.first().is_none_or(|first| first != "workspace") => {
                     arguments.insert(0, "workspace".to_owned());
@@ -235,21 +232,20 @@ impl<'m> Steps<'m> {
             }
         }
         arguments.extend(more.iter().map(ToString::to_string));
-        code.list(&format!("{path}{}(", self.steps()[i].name), &arguments, close, CALL_WIDTH);
+        code.list(&format!("{path}{}(", site.step.name), &arguments, close, CALL_WIDTH);
     }
 
     /// The module.
     pub(super) fn module(mut self, code: &mut Code) {
-        let steps = &self.compiled().program.steps;
         let runner = &self.model.type_name;
         let mut functions = Code::new(code.indent() + 1);
-        for (i, step) in steps.iter().enumerate() {
+        for i in 0..self.steps().len() {
             if let Some(run) = self.compiled().program.runs.iter().find(|run| run.first == i) {
                 self.rows_function(&mut functions, run);
             }
-            functions.blank();
-            let parameters = self.parameters(&mut functions, step);
-            self.function(&mut functions, i, &parameters);
+            for site in self.site(i).with_nested() {
+                self.step(&mut functions, site);
+            }
         }
         self.reset(&mut functions);
         if let (Some(pushed), [input]) = (self.compiled().program.pushed, &self.ports.inputs[..]) {
@@ -293,24 +289,36 @@ impl<'m> Steps<'m> {
         });
     }
 
+    /// Prints a step's function, and what that needs.
+    fn step(&mut self, code: &mut Code, site: Site<'m>) {
+        code.blank();
+        match &site.step.work {
+            Work::Kernel(kernel) => {
+                let parameters = self.parameters(code, site.step, kernel);
+                self.function(code, site, kernel, &parameters);
+            }
+            Work::Control(control) => self.control(code, site, control),
+        }
+    }
+
     /// Prints the step's parameters, unless an earlier step has equal ones; gives
     /// their name.
-    fn parameters(&mut self, code: &mut Code, step: &Step) -> String {
+    fn parameters(&mut self, code: &mut Code, step: &Step, kernel: &Kernel) -> String {
         let mut text = Code::new(code.indent());
-        params(&mut text, "", step.kernel.params(), "");
-        let key = (step.kernel.name(), text.into_text());
+        params(&mut text, "", kernel.params(), "");
+        let key = (kernel.name(), text.into_text());
         if let Some(name) = self.params.get(&key) {
             return name.clone();
         }
-        let ty = step.kernel.params().name();
-        let name = if self.specialised(step) {
+        let ty = kernel.params().name();
+        let name = if self.specialised(kernel) {
             self.imports.insert("specialise");
-            let name = super::names::camel_case(&step.name);
-            params(code, &format!("specialise!({name}: kernels::{ty} = "), step.kernel.params(), ");");
+            let name = type_of_step(&step.name);
+            params(code, &format!("specialise!({name}: kernels::{ty} = "), kernel.params(), ");");
             name
         } else {
             let name = step.name.to_ascii_uppercase();
-            params(code, &format!("static {name}: kernels::{ty} = "), step.kernel.params(), ";");
+            params(code, &format!("static {name}: kernels::{ty} = "), kernel.params(), ";");
             name
         };
         code.blank();
@@ -318,10 +326,10 @@ impl<'m> Steps<'m> {
         name
     }
 
-    fn function(&mut self, code: &mut Code, i: usize, parameters: &str) {
-        let step = &self.steps()[i];
+    fn function(&mut self, code: &mut Code, site: Site<'m>, kernel: &Kernel, parameters: &str) {
+        let step = site.step;
         code.doc(description(step));
-        let arguments = self.arguments(i);
+        let arguments = self.arguments(site);
         let mut signature = Vec::new();
         if arguments.iter().any(|argument| matches!(argument.place, Place::Workspace(..))) {
             signature.push("workspace: &mut Workspace".to_owned());
@@ -332,7 +340,7 @@ impl<'m> Steps<'m> {
                 signature.push(format!("{name}: {reference}{}", port.array()));
             }
         }
-        if self.compiled().program.layer(i).is_some() {
+        if site.layer.is_some() {
             signature.push("row: usize".to_owned());
         }
         let mut body = Code::new(code.indent() + 1);
@@ -341,31 +349,30 @@ impl<'m> Steps<'m> {
             self.binding(&mut body, argument);
         }
         let mut call = vec![format!("&{parameters}")];
-        let tensors = self.tensors(&mut body, i, parameters);
+        let tensors = self.tensors(&mut body, site, kernel, parameters);
         let rest = arguments.iter().filter(|argument| !["x", "y", "memory"].contains(&argument.name));
-        let rest = rest.map(|argument| match (argument.name, self.elementwise_rings(i)) {
+        let rest = rest.map(|argument| match (argument.name, site.elementwise_rings()) {
             ("b", Some([_, _, ring])) => self.ring_row("b", ring),
             (name, _) => name.to_owned(),
         });
         call.extend(tensors.into_iter().chain(rest.collect::<Vec<_>>()));
-        body.list(&format!("kernels::{}(", step.kernel.name()), &call, ");", CALL_WIDTH);
+        body.list(&format!("kernels::{}(", kernel.name()), &call, ");", CALL_WIDTH);
         code.wide_list(&format!("pub fn {}(", step.name), &signature, ") {");
         code.append(body);
         code.line("}");
     }
 
     /// The arguments that `x` and `y` become.
-    fn tensors(&mut self, code: &mut Code, i: usize, parameters: &str) -> Vec<String> {
-        let step = &self.steps()[i];
-        match (self.mode(i), step.kernel.kind(), step.kernel.window()) {
+    fn tensors(&mut self, code: &mut Code, site: Site<'m>, kernel: &Kernel, parameters: &str) -> Vec<String> {
+        match (self.mode(site), kernel.kind(), kernel.window()) {
             (Mode::InPlace, ..) => {
                 self.kernel_imports.insert("InPlace");
-                let y = self.elementwise_rings(i).map(|rings| self.ring_row_mut("y", rings[1]));
+                let y = site.elementwise_rings().map(|rings| self.ring_row_mut("y", rings[1]));
                 vec![format!("InPlace({})", y.unwrap_or("y".into()))]
             }
             (Mode::Overlapping(overlap), _, Some((_, channels))) => {
                 self.kernel_imports.extend(["Overlap", "Overlapping"]);
-                let params = if self.specialised(step) { "::PARAMS" } else { "" };
+                let params = if self.specialised(kernel) { "::PARAMS" } else { "" };
                 let [x, y] = overlap.starts().map(integer);
                 let [x_channels, y_channels] = channels.map(integer);
                 code.line(format!(
@@ -381,17 +388,11 @@ impl<'m> Steps<'m> {
             (_, Kind::Plain, _) => vec!["x".into(), "y".into()],
             _ => {
                 self.kernel_imports.insert("Apart");
-                let Some([x, y, _]) = self.elementwise_rings(i) else { return vec!["Apart { x, y }".into()] };
+                let Some([x, y, _]) = site.elementwise_rings() else { return vec!["Apart { x, y }".into()] };
                 let (x, y) = (self.ring_row("x", x), self.ring_row_mut("y", y));
                 vec![format!("Apart {{ x: {x}, y: {y} }}")]
             }
         }
-    }
-
-    /// The rings of an elementwise step of a run.
-    fn elementwise_rings(&self, i: usize) -> Option<[usize; 3]> {
-        let (_, layer) = self.compiled().program.layer(i)?;
-        (self.steps()[i].kernel.kind() == Kind::Elementwise).then_some(layer.rings)
     }
 
     fn ring_row(&mut self, ring: &str, rows: usize) -> String {
@@ -404,9 +405,9 @@ impl<'m> Steps<'m> {
         format!("ring_row_mut({ring}, {}, row)", integer(rows))
     }
 
-    /// Whether the kernel is compiled for this step's parameters.
-    fn specialised(&self, step: &Step) -> bool {
-        self.model.config.optimize == Optimize::Speed && specialises(&step.kernel)
+    /// Whether the kernel is compiled for its parameters.
+    fn specialised(&self, kernel: &Kernel) -> bool {
+        self.model.config.optimize == Optimize::Speed && specialises(kernel)
     }
 
     /// Borrows the step's regions from the workspace, together.
@@ -471,8 +472,14 @@ impl<'m> Steps<'m> {
     }
 }
 
+/// `relu_0` becomes `Relu0`. Unlike names of a file, those of steps may be long.
+fn type_of_step(name: &str) -> String {
+    let capital = |word: &str| word[..1].to_ascii_uppercase() + &word[1..];
+    name.split('_').filter(|word| !word.is_empty()).map(capital).collect()
+}
+
 /// `` `conv2d/Conv2D`: 10×4, stride 2×2, 1 → 64 channels, relu; 320 000 MACs. ``
-fn description(step: &Step) -> String {
+pub(super) fn description(step: &Step) -> String {
     let mut text = docs::code_span(&step.node);
     if !step.description.is_empty() {
         text.push_str(": ");
@@ -480,6 +487,11 @@ fn description(step: &Step) -> String {
     }
     if step.macs > 0 {
         text.push_str(&format!("; {} MACs", spaced(step.macs)));
+        text.push_str(match step.control().map(|control| &control.flow) {
+            None => "",
+            Some(Flow::If { .. }) => " at most",
+            Some(Flow::While { .. }) => " for each iteration",
+        });
     }
     text + "."
 }

@@ -2,11 +2,13 @@
 //!
 //! The kernels are the generated code's own, so results are equal bit for bit.
 
-use aot_rt::kernels::{Kind, Mode, next_row};
+use aot_rt::kernels::{Kernel, Kind, Mode, next_row};
 use aot_rt::{Access, Arena, Block, Span, block_bytes, block_bytes_mut};
 
 use crate::Compiled;
-use crate::program::{ConstantView, Initial, Layer, Operand, Pushed, Run, Step, Storage, View, overlapped};
+use crate::program::{
+    ConstantView, Flow, Initial, Layer, Operand, Pushed, Run, Step, Storage, View, Work, overlapped,
+};
 
 /// A program with memory to run in.
 pub struct Evaluator<'p> {
@@ -81,7 +83,7 @@ impl<'p> Evaluator<'p> {
                 self.rows(run, inputs)?;
                 steps.start = run.steps().end;
             } else {
-                self.step(&program.steps[step], None)?;
+                self.step(&program.steps[step])?;
             }
         }
         let output = |view: View| {
@@ -115,7 +117,10 @@ impl<'p> Evaluator<'p> {
         let Pushed { rows, ring } = pushed.unwrap_or(Pushed { rows: 0, ring: 0 });
         for pushed in 0..=rows {
             while let Some((layer, row)) = next_row(&mut done, &layers, pushed) {
-                self.step(&program.steps[run.first + layer], Some((&run.layers[layer], row)))?;
+                let step = &program.steps[run.first + layer];
+                if let Work::Kernel(kernel) = &step.work {
+                    self.kernel(step, kernel, Some((&run.layers[layer], row)))?;
+                }
             }
             if pushed < rows {
                 let bytes = inputs[0].len() / rows;
@@ -126,9 +131,40 @@ impl<'p> Evaluator<'p> {
         Ok(())
     }
 
-    /// Runs a step, or one row of it.
-    fn step(&mut self, step: &Step, row: Option<(&Layer, usize)>) -> Result<(), String> {
-        let mode = match (row, step.kernel.kind()) {
+    fn step(&mut self, step: &Step) -> Result<(), String> {
+        match &step.work {
+            Work::Kernel(kernel) => self.kernel(step, kernel, None),
+            Work::Control(control) => self.control(step, &control.flow),
+        }
+    }
+
+    fn control(&mut self, step: &Step, flow: &Flow) -> Result<(), String> {
+        match flow {
+            Flow::If { then, otherwise } => {
+                let chosen = if self.is_true(step.operands[0]) { then } else { otherwise };
+                chosen.iter().try_for_each(|step| self.step(step))
+            }
+            Flow::While { condition, test, body } => loop {
+                condition.iter().try_for_each(|step| self.step(step))?;
+                if !self.is_true(Operand::Buffer(*test)) {
+                    return Ok(());
+                }
+                body.iter().try_for_each(|step| self.step(step))?;
+            },
+        }
+    }
+
+    fn is_true(&self, operand: Operand) -> bool {
+        let bytes = match operand {
+            Operand::Buffer(view) => self.read(view),
+            Operand::Constant(view) => constant(block_bytes(&self.constants), view),
+        };
+        bytes != [0]
+    }
+
+    /// Calls a step's kernel, or computes one row of it.
+    fn kernel(&mut self, step: &Step, kernel: &Kernel, row: Option<(&Layer, usize)>) -> Result<(), String> {
+        let mode = match (row, kernel.kind()) {
             (Some((layer, row)), Kind::Window | Kind::Widening | Kind::Accumulating | Kind::Reducing) => {
                 Mode::Row { rings: [layer.rings[0], layer.rings[1]], row }
             }
@@ -136,7 +172,7 @@ impl<'p> Evaluator<'p> {
         };
         // One operand is both `x` and `y` where the mode says so.
         let first = usize::from(matches!(mode, Mode::InPlace | Mode::Overlapping(_)));
-        let operands = || step.operands.iter().zip(step.kernel.operands()).enumerate().skip(first);
+        let operands = || step.operands.iter().zip(kernel.operands()).enumerate().skip(first);
         let mut spans = Vec::new();
         for (i, (operand, info)) in operands() {
             if let Operand::Buffer(view) = operand {
@@ -147,7 +183,7 @@ impl<'p> Evaluator<'p> {
                     access: info.access,
                 };
                 // Elementwise kernels are given the row alone.
-                if let (Some((layer, row)), Kind::Elementwise) = (row, step.kernel.kind()) {
+                if let (Some((layer, row)), Kind::Elementwise) = (row, kernel.kind()) {
                     span.bytes /= layer.rings[i];
                     span.offset += row % layer.rings[i] * span.bytes;
                 }
@@ -160,13 +196,13 @@ impl<'p> Evaluator<'p> {
             let [offset, bytes] = overlapped([*x, *y], |view| self.start(view));
             spans[0] = Span { offset, bytes, dtype: y.dtype, access: Access::Write };
         }
-        self.call(step, mode, &spans, operands().map(|(_, (operand, _))| operand))
+        self.call(kernel, mode, &spans, operands().map(|(_, (operand, _))| operand))
             .map_err(|error| format!("step `{}`: {error}", step.name))
     }
 
     fn call<'o>(
         &mut self,
-        step: &Step,
+        kernel: &Kernel,
         mode: Mode,
         spans: &[Span],
         operands: impl Iterator<Item = &'o Operand>,
@@ -180,7 +216,7 @@ impl<'p> Evaluator<'p> {
                 Operand::Constant(view) => Some(aot_rt::Operand::Read(constant(constants, *view))),
             })
             .collect();
-        step.kernel.run(mode, &mut operands).map_err(|error| format!("{error:?}"))
+        kernel.run(mode, &mut operands).map_err(|error| format!("{error:?}"))
     }
 }
 

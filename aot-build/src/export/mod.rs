@@ -45,18 +45,10 @@ pub fn export(graph: &Graph, safetensors: &str) -> Result<Exported, Problem> {
 }
 
 fn write(graph: &Graph, file: &str) -> Result<Exported, String> {
+    let mut writer = Writer { file, unique: Unique::new(), constants: Vec::new() };
     let names = names(graph);
-    let name = |id: &TensorId| names[id].as_str();
-    let lines = |lines: Result<Vec<String>, String>| Ok::<_, String>(lines?.join(",\n    "));
-    // The order of the graph; a map has none.
-    let tensors: Vec<_> =
-        (0..graph.tensors.len()).map(TensorId).filter(|id| names.contains_key(id)).collect();
-    let declarations = tensors
-        .iter()
-        .map(|id| Ok(format!("{}: {}", line(name(id))?, declaration(graph.tensor(*id), name(id), file)?)));
-    let nodes = graph.nodes.iter().map(|each| node(each, &names));
-    let constants: Vec<_> =
-        tensors.iter().filter_map(|id| Some((name(id), stored(graph.tensor(*id))?))).collect();
+    let Parts { tensors, inputs, outputs, nodes } = writer.parts(graph, &names)?;
+    let lines = |lines: Vec<String>| lines.join(",\n    ");
     let json = format!(
         r#"{{
   "format": "{FORMAT}",
@@ -65,22 +57,134 @@ fn write(graph: &Graph, file: &str) -> Result<Exported, String> {
   "tensors": {{
     {}
   }},
-  "inputs": {},
-  "outputs": {},{}
+  "inputs": {inputs},
+  "outputs": {outputs},{}
   "nodes": [
     {}
   ]
 }}
 "#,
         line(&graph.name)?,
-        lines(declarations.collect())?,
-        line(&graph.inputs.iter().map(name).collect::<Vec<_>>())?,
-        line(&graph.outputs.iter().map(name).collect::<Vec<_>>())?,
+        lines(tensors),
         states(graph, &names)?,
-        lines(nodes.collect())?,
+        lines(nodes),
     );
+    let Writer { constants, .. } = writer;
+    let constants: Vec<_> = constants.iter().map(|(name, stored)| (name.as_str(), stored.clone())).collect();
     let safetensors = if constants.is_empty() { None } else { Some(safetensors::write(&constants)?) };
     Ok(Exported { json, safetensors })
+}
+
+/// The parts of a graph, a line each.
+struct Parts {
+    tensors: Vec<String>,
+    inputs: String,
+    outputs: String,
+    nodes: Vec<String>,
+}
+
+/// Writes graphs whose constants go to one file.
+struct Writer<'g> {
+    file: &'g str,
+    /// Names of constants.
+    unique: Unique,
+    constants: Vec<(String, Stored<'g>)>,
+}
+
+impl<'g> Writer<'g> {
+    fn parts(&mut self, graph: &'g Graph, names: &HashMap<TensorId, String>) -> Result<Parts, String> {
+        let name = |id: &TensorId| names[id].as_str();
+        // The order of the graph; a map has none.
+        let used = (0..graph.tensors.len()).map(TensorId).filter(|id| names.contains_key(id));
+        let declarations = used.map(|id| {
+            Ok(format!("{}: {}", line(name(&id))?, self.declaration(graph.tensor(id), name(&id))?))
+        });
+        Ok(Parts {
+            tensors: declarations.collect::<Result<_, String>>()?,
+            inputs: line(&graph.inputs.iter().map(name).collect::<Vec<_>>())?,
+            outputs: line(&graph.outputs.iter().map(name).collect::<Vec<_>>())?,
+            nodes: graph.nodes.iter().map(|node| self.node(node, names)).collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// A graph within a node.
+    fn region(&mut self, graph: &'g Graph) -> Result<String, String> {
+        let Parts { tensors, inputs, outputs, nodes } = self.parts(graph, &names(graph))?;
+        let [tensors, nodes] = [tensors, nodes].map(|lines| lines.join(", "));
+        Ok(format!(
+            r#"{{"tensors": {{{tensors}}}, "inputs": {inputs}, "outputs": {outputs}, "nodes": [{nodes}]}}"#
+        ))
+    }
+
+    fn declaration(&mut self, tensor: &'g Tensor, name: &str) -> Result<String, String> {
+        let data = match stored(tensor) {
+            Some(stored) => {
+                let tensor = self.unique.name(name);
+                self.constants.push((tensor.clone(), stored));
+                Some(line(&DataEntry {
+                    safetensors: Some(Spanned::new(self.file.to_owned())),
+                    tensor: Some(Spanned::new(tensor)),
+                    ..DataEntry::default()
+                })?)
+            }
+            None => None,
+        };
+        let quantization = tensor.ty.quantization.as_ref().map(|q| line(&quantization(q))).transpose()?;
+        line(&TensorEntry {
+            dtype: tensor.ty.dtype,
+            shape: Unread::new(&line(&tensor.ty.shape)?),
+            quantization: quantization.as_deref().map(Unread::new),
+            data: data.as_deref().map(Unread::new),
+        })
+    }
+
+    fn node(&mut self, node: &'g Node, names: &HashMap<TensorId, String>) -> Result<String, String> {
+        struct Attributes<'a>(&'a Op);
+        impl Serialize for Attributes<'_> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                self.0.serialize_attributes(serializer)
+            }
+        }
+        let attributes = line(&Attributes(&node.op))?;
+        let attributes = RawValue::from_string(attributes).map_err(|error| error.to_string())?;
+        let regions: Vec<_> =
+            node.op.regions().iter().map(|region| self.region(region)).collect::<Result<_, _>>()?;
+        let regions = (!regions.is_empty()).then(|| format!("[{}]", regions.join(", ")));
+        let name = |id: &TensorId| Spanned::new(names[id].clone());
+        line(&NodeEntry {
+            op: Spanned::new(node.op.name().to_owned()),
+            name: Some(node.name.clone()),
+            inputs: node.inputs.iter().map(|id| id.as_ref().map(name)).collect(),
+            outputs: node.outputs.iter().map(name).collect(),
+            attributes: Some(&*attributes).filter(|attributes| attributes.get() != "{}"),
+            regions: regions.as_deref().map(Unread::new),
+        })
+    }
+}
+
+/// Names that differ.
+struct Unique {
+    taken: HashSet<String>,
+    /// For each name, the last number that has been put behind it.
+    numbers: HashMap<String, usize>,
+}
+
+impl Unique {
+    fn new() -> Self {
+        // No tensor of a `.safetensors` file can have this name.
+        Self { taken: HashSet::from([safetensors::METADATA.to_owned()]), numbers: HashMap::new() }
+    }
+
+    /// `name`, with a number where it is taken.
+    fn name(&mut self, name: &str) -> String {
+        let mut unique = name.to_owned();
+        while !self.taken.insert(unique.clone()) {
+            let number = self.numbers.entry(name.to_owned()).or_insert(0);
+            *number += 1;
+            unique = format!("{name}_{number}");
+        }
+        unique
+    }
 }
 
 /// The line of states, where there are any.
@@ -108,46 +212,21 @@ fn names(graph: &Graph) -> HashMap<TensorId, String> {
     used.sort_unstable();
     used.dedup();
     let mut names = HashMap::new();
-    // No tensor of a `.safetensors` file can have this name.
-    let mut taken = HashSet::from([safetensors::METADATA.to_owned()]);
+    let mut unique = Unique::new();
     let mut doubles = Vec::new();
     for id in used {
         let name = &graph.tensor(id).name;
-        if taken.insert(name.clone()) {
+        if unique.taken.insert(name.clone()) {
             names.insert(id, name.clone());
         } else {
             doubles.push((id, name));
         }
     }
-    let mut numbers = HashMap::new();
     for (id, name) in doubles {
-        let number = numbers.entry(name).or_insert(1_usize);
-        let mut unique = format!("{name}_{number}");
-        while !taken.insert(unique.clone()) {
-            *number += 1;
-            unique = format!("{name}_{number}");
-        }
-        names.insert(id, unique);
+        names.insert(id, unique.name(name));
     }
     names
 }
-
-fn declaration(tensor: &Tensor, name: &str, file: &str) -> Result<String, String> {
-    let data = tensor.data.as_ref().map(|_| DataEntry {
-        safetensors: Some(Spanned::new(file.to_owned())),
-        tensor: Some(Spanned::new(name.to_owned())),
-        ..DataEntry::default()
-    });
-    let data = data.map(|data| line(&data)).transpose()?;
-    let quantization = tensor.ty.quantization.as_ref().map(|q| line(&quantization(q))).transpose()?;
-    line(&TensorEntry {
-        dtype: tensor.ty.dtype,
-        shape: Unread::new(&line(&tensor.ty.shape)?),
-        quantization: quantization.as_deref().map(Unread::new),
-        data: data.as_deref().map(Unread::new),
-    })
-}
-
 fn quantization(quantization: &Quantization) -> QuantizationEntry {
     let scale = quantization.scales().to_vec();
     let axis = Some(quantization.axis()).filter(|axis| scale.len() > 1 || *axis > 0);
@@ -157,23 +236,4 @@ fn quantization(quantization: &Quantization) -> QuantizationEntry {
 fn stored(tensor: &Tensor) -> Option<Stored<'_>> {
     let data = tensor.data.as_ref()?;
     Some(Stored { dtype: tensor.ty.dtype, shape: tensor.ty.shape.clone(), bytes: data.bytes() })
-}
-
-fn node(node: &Node, names: &HashMap<TensorId, String>) -> Result<String, String> {
-    struct Attributes<'a>(&'a Op);
-    impl Serialize for Attributes<'_> {
-        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            self.0.serialize_attributes(serializer)
-        }
-    }
-    let attributes = line(&Attributes(&node.op))?;
-    let attributes = RawValue::from_string(attributes).map_err(|error| error.to_string())?;
-    let name = |id: &TensorId| Spanned::new(names[id].clone());
-    line(&NodeEntry {
-        op: Spanned::new(node.op.name().to_owned()),
-        name: Some(node.name.clone()),
-        inputs: node.inputs.iter().map(|id| id.as_ref().map(name)).collect(),
-        outputs: node.outputs.iter().map(name).collect(),
-        attributes: Some(&*attributes).filter(|attributes| attributes.get() != "{}"),
-    })
 }

@@ -460,3 +460,24 @@ fn states_are_read_again() {
     let graph = sketch.finish(&[after]);
     assert_eq!(meaning(&round_trip(&graph, &folder).unwrap()), meaning(&graph));
 }
+
+/// Branches and loops within each other; constants of one name in several graphs.
+#[cfg(feature = "tflite")]
+#[test]
+fn regions_are_read_again() {
+    use crate::eval::Evaluator;
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../tests/conformance/cases/while_f32_nested_while/model.tflite"
+    );
+    let graph = crate::import::import(path.as_ref(), &crate::Config::default()).unwrap().graph;
+    let again = round_trip(&graph, &Folder::new("export_regions")).unwrap();
+    assert_eq!(again.to_string(), graph.to_string());
+    assert_eq!(again.depth(), 3);
+    let run = |graph| {
+        let compiled = crate::compile(graph, &crate::Config::default()).unwrap();
+        let image: Vec<u8> = (0..12).flat_map(|i| (i as f32 - 5.5).to_le_bytes()).collect();
+        Evaluator::new(&compiled).run(&[&0_i32.to_le_bytes(), &image]).unwrap()
+    };
+    assert_eq!(run(again), run(graph));
+}

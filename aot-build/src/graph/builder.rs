@@ -37,6 +37,8 @@ pub struct OutputDeclaration {
 pub struct GraphBuilder {
     graph: Graph,
     problems: Vec<Problem>,
+    /// Graphs that nodes run, and their parts.
+    within: Size,
 }
 
 impl GraphBuilder {
@@ -50,10 +52,17 @@ impl GraphBuilder {
     /// Most bytes of a tensor: what a target of 32 bits can address in one piece.
     pub const MAX_TENSOR_BYTES: usize = i32::MAX as usize;
 
+    /// Most graphs within graphs.
+    pub const MAX_DEPTH: usize = 16;
+    /// Most graphs that run in one, counted as often as they are there: each is planned.
+    pub const MAX_REGIONS: usize = 256;
+    /// Most tensors, operators, operands and results of all these.
+    pub const MAX_PARTS: usize = 1 << 20;
+
     /// Starts a graph.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
-        Self { graph: Graph { name: name.into(), ..Graph::default() }, problems: Vec::new() }
+        Self { graph: Graph { name: name.into(), ..Graph::default() }, ..Self::default() }
     }
 
     /// Adds a problem that the importer found.
@@ -92,8 +101,8 @@ impl GraphBuilder {
         let NodeDeclaration { name, index, op, inputs, outputs } = declaration;
         let operands: Vec<_> = inputs.iter().map(|id| id.map(|id| self.graph.tensor(id))).collect();
         let location = Location::Node { index, name: name.clone(), operator: op.label().into() };
-        let types = check_count(inputs.len(), "operands").and_then(|()| op.infer(&operands));
-        let types = types.and_then(|inferred| {
+        let limited = check_count(inputs.len(), "operands").and_then(|()| self.within.add(&op));
+        let types = limited.and_then(|()| op.infer(&operands)).and_then(|inferred| {
             if inferred.len() == outputs.len() {
                 Ok(inferred)
             } else {
@@ -142,6 +151,23 @@ impl GraphBuilder {
         for (id, bytes) in node.outputs.iter().zip(results) {
             self.graph.tensors[id.0].data = Some(Data::from_bytes(bytes));
         }
+    }
+
+    /// Puts `region` here, with these operands as its inputs; gives what its outputs have
+    /// become. They must be as many, and of the same types.
+    ///
+    /// # Errors
+    ///
+    /// When there are too many graphs in this one then.
+    #[cfg(feature = "tflite")]
+    pub(crate) fn inline(
+        &mut self,
+        region: &Graph,
+        operands: &[TensorId],
+        index: usize,
+    ) -> Result<Vec<TensorId>, OpError> {
+        region.nodes.iter().try_for_each(|node| self.within.add(&node.op))?;
+        Ok(self.graph.inline(region, operands, index))
     }
 
     /// Adds a tensor that is kept from run to run and starts as the constant `initial`;
@@ -227,6 +253,42 @@ impl GraphBuilder {
 pub(crate) fn check_count(found: usize, what: &str) -> Result<(), OpError> {
     let limit = GraphBuilder::MAX_OPERANDS;
     if found > limit { Err(format!("{found} {what}, the limit is {limit}").into()) } else { Ok(()) }
+}
+
+/// What regions amount to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Size {
+    graphs: usize,
+    parts: usize,
+}
+
+impl Size {
+    /// Adds the regions of an operator.
+    fn add(&mut self, op: &Op) -> Result<(), OpError> {
+        if op.regions().iter().any(|region| region.depth() >= GraphBuilder::MAX_DEPTH) {
+            return Err(format!("graphs within graphs are deeper than {}", GraphBuilder::MAX_DEPTH).into());
+        }
+        for region in op.regions() {
+            self.add_graph(region);
+        }
+        if self.graphs > GraphBuilder::MAX_REGIONS {
+            return Err(format!("more than {} graphs run in one", GraphBuilder::MAX_REGIONS).into());
+        }
+        if self.parts > GraphBuilder::MAX_PARTS {
+            let message =
+                format!("the graphs that run in one have more than {} parts", GraphBuilder::MAX_PARTS);
+            return Err(message.into());
+        }
+        Ok(())
+    }
+
+    fn add_graph(&mut self, graph: &Graph) {
+        self.graphs += 1;
+        self.parts += graph.parts();
+        for region in graph.nodes.iter().flat_map(|node| node.op.regions()) {
+            self.add_graph(region);
+        }
+    }
 }
 
 #[cfg(test)]

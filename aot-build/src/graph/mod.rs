@@ -6,6 +6,7 @@
 
 mod builder;
 mod data;
+mod inline;
 mod quantization;
 mod shape;
 #[cfg(test)]
@@ -20,7 +21,7 @@ pub use shape::Shape;
 
 use aot_rt::DType;
 
-use crate::ops::Op;
+use crate::ops::{Op, Region};
 
 /// Position of a tensor in [`Graph::tensors`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -67,7 +68,7 @@ impl std::fmt::Display for TensorType {
 }
 
 /// A tensor: an activation, or a constant.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Tensor {
     /// Name in the model file.
     pub name: String,
@@ -78,7 +79,7 @@ pub struct Tensor {
 }
 
 /// An operator applied to tensors.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     /// Name in the model file, or of its first output.
     pub name: String,
@@ -103,8 +104,8 @@ pub struct State {
     pub initial: TensorId,
 }
 
-/// A model.
-#[derive(Clone, Debug, Default)]
+/// A model, or a region of one.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Graph {
     /// Name of the model.
     pub name: String,
@@ -154,6 +155,11 @@ impl Graph {
             uses[id.0] += 1;
         }
         uses
+    }
+
+    /// The graphs that nodes run, to be changed.
+    pub(crate) fn regions_mut(&mut self) -> impl Iterator<Item = &mut Self> {
+        self.nodes.iter_mut().flat_map(|node| node.op.regions_mut()).map(Region::graph_mut)
     }
 
     /// The tensors that a run is for: the outputs, and what states become.

@@ -12,6 +12,8 @@ use super::{Graph, TensorId};
 /// y: f32 [1, 2] = FullyConnected { keep_dimensions: false, activation: Relu } (x, w, -)
 /// output y
 /// ```
+///
+/// The graphs that a node runs follow it, indented.
 impl fmt::Display for Graph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = |id: &TensorId| self.tensor(*id).name.as_str();
@@ -38,6 +40,12 @@ impl fmt::Display for Graph {
             let results: Vec<_> = node.outputs.iter().map(typed).collect();
             let operands = node.inputs.iter().map(|id| id.as_ref().map_or("-", name)).collect();
             writeln!(f, "{} = {:?} ({})", results.join(", "), node.op.attributes(), join(operands))?;
+            for region in node.op.regions() {
+                writeln!(f, "  region")?;
+                for line in region.to_string().lines() {
+                    writeln!(f, "    {line}")?;
+                }
+            }
         }
         for state in &self.states {
             let [before, after, initial] = [&state.before, &state.after, &state.initial].map(name);

@@ -29,6 +29,7 @@ mod find;
 mod fully_connected;
 mod gather;
 mod gather_nd;
+mod if_else;
 mod l2_normalization;
 mod l2_pool2d;
 mod leaky_relu;
@@ -48,6 +49,7 @@ mod quantized;
 mod recurrent;
 mod reduce;
 mod reduced;
+mod region;
 mod relu;
 mod reshape;
 mod resize;
@@ -74,6 +76,7 @@ mod unary;
 mod unary_i16;
 mod unpack;
 mod weighted;
+mod while_loop;
 mod window;
 
 pub use activation::Activation;
@@ -99,6 +102,7 @@ pub use find::Find;
 pub use fully_connected::FullyConnected;
 pub use gather::Gather;
 pub use gather_nd::GatherNd;
+pub use if_else::If;
 pub use l2_normalization::L2Normalization;
 pub use l2_pool2d::L2Pool2d;
 pub use leaky_relu::LeakyRelu;
@@ -115,6 +119,7 @@ pub use pad::Pad;
 pub use prelu::Prelu;
 pub use quantize::Quantize;
 pub use reduce::{Reduce, ReduceFunction};
+pub use region::Region;
 pub use relu::Relu;
 pub use reshape::Reshape;
 pub use resize::{Alignment, ResizeBilinear, ResizeNearest};
@@ -137,6 +142,7 @@ pub use transpose::Transpose;
 pub use transpose_conv2d::TransposeConv2d;
 pub use unary::{Unary, UnaryFunction};
 pub use unpack::Unpack;
+pub use while_loop::While;
 pub use window::Padding2d;
 
 use aot_rt::DType;
@@ -178,6 +184,16 @@ pub trait Operator {
     /// The activation that the operator can apply to its result.
     fn activation_mut(&mut self) -> Option<&mut Activation> {
         None
+    }
+
+    /// The graphs that the operator runs, where it is one of control flow.
+    fn regions(&self) -> &[Region] {
+        &[]
+    }
+
+    /// The same, to be changed.
+    fn regions_mut(&mut self) -> &mut [Region] {
+        &mut []
     }
 
     /// Elements that are looked at for each of the result, where that is not counted as
@@ -377,6 +393,21 @@ macro_rules! operators {
                 }
             }
 
+            /// The graphs that it runs, see [`Operator::regions`].
+            #[must_use]
+            pub fn regions(&self) -> &[Region] {
+                match self {
+                    $(Self::$op(op) => op.regions(),)*
+                }
+            }
+
+            /// The same, to be changed.
+            pub(crate) fn regions_mut(&mut self) -> &mut [Region] {
+                match self {
+                    $(Self::$op(op) => op.regions_mut(),)*
+                }
+            }
+
             /// Elements that are looked at, see [`Operator::cells`].
             pub(crate) fn cells(&self) -> u64 {
                 match self {
@@ -431,6 +462,7 @@ operators! {
     GatherNd,
     L2Normalization,
     L2Pool2d,
+    If,
     LeakyRelu,
     LocalResponseNormalization,
     LogSoftmax,
@@ -473,6 +505,7 @@ operators! {
     TransposeConv2d,
     Unary,
     Unpack,
+    While,
 }
 
 /// Element types by name, for attributes in files.

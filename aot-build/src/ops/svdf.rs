@@ -149,7 +149,7 @@ mod tests {
 
     fn lowered(graph: &Graph) -> (Program, Vec<&'static str>) {
         let program = lower(graph, &Config::default()).unwrap();
-        let kernels = program.steps.iter().map(|step| step.kernel.name()).collect();
+        let kernels = program.steps.iter().filter_map(|step| step.kernel()).map(Kernel::name).collect();
         (program, kernels)
     }
 

@@ -22,6 +22,7 @@ const MAX_GROWTH: usize = 16;
 
 /// What the compiler may still spend on folding: elements that it looks at, and
 /// multiply-accumulates. Counted, not timed, so that every machine folds the same.
+#[derive(Debug)]
 pub(crate) struct Budget(u64);
 
 impl Default for Budget {
@@ -73,6 +74,10 @@ pub(crate) fn evaluate(
 ) -> Option<Vec<Vec<u8>>> {
     let bytes = |id: &_| graph.tensor(*id).ty.bytes();
     if node.inputs.iter().flatten().any(|id| graph.tensor(*id).data.is_none()) {
+        return None;
+    }
+    // Of these, the budget does not know how long they take.
+    if !node.op.regions().is_empty() {
         return None;
     }
     let operands: usize = node.inputs.iter().flatten().map(bytes).sum();

@@ -2,6 +2,7 @@
 //!
 //! Names, types and quantization of inputs and outputs stay as they are.
 
+mod control_flow;
 mod dead_channels;
 mod equal_scales;
 mod fold_constants;
@@ -24,29 +25,45 @@ use crate::graph::Graph;
 pub fn run(graph: &mut Graph, config: &Config) -> DeadChannels {
     let mut budget = fold_constants::Budget::default();
     signed::signed(graph);
-    equal_scales::equal_scales(graph);
-    half_weights::half_weights(graph);
-    // Nobody reads what the weights were widened to: it need not be computed.
-    remove_dead::remove_dead(graph);
+    prepare(graph);
     simplify(graph, config, &mut budget);
-    let dead = dead_channels::dead_channels(graph, config);
+    let dead = dead_channels(graph, config);
     simplify(graph, config, &mut budget);
     dead
 }
 
-fn simplify(graph: &mut Graph, config: &Config, budget: &mut fold_constants::Budget) {
+fn prepare(graph: &mut Graph) {
+    graph.regions_mut().for_each(prepare);
+    equal_scales::equal_scales(graph);
+    half_weights::half_weights(graph);
+    // Nobody reads what the weights were widened to: it need not be computed.
+    remove_dead::remove_dead(graph);
+}
+
+fn dead_channels(graph: &mut Graph, config: &Config) -> DeadChannels {
+    let within: Vec<_> = graph.regions_mut().map(|region| dead_channels(region, config)).collect();
+    within.into_iter().fold(dead_channels::dead_channels(graph, config), DeadChannels::with)
+}
+
+/// Runs the passes that make work for each other; gives whether there was any.
+fn simplify(graph: &mut Graph, config: &Config, budget: &mut fold_constants::Budget) -> bool {
+    let mut any = false;
     // Every change takes a node, a tensor or an operand's detour away: there is an end.
     loop {
+        let within = graph.regions_mut().fold(false, |any, region| simplify(region, config, budget) | any);
         let changed = [
+            within,
+            control_flow::control_flow(graph),
             merge_reshape::merge_reshape(graph),
             fold_pad::fold_pad(graph),
             fuse_activation::fuse_activation(graph),
             fold_constants::fold_constants(graph, config, budget),
             remove_dead::remove_dead(graph),
         ];
-        if changed == [false; 5] {
-            return;
+        if changed == [false; 7] {
+            return any;
         }
+        any = true;
     }
 }
 

@@ -16,6 +16,8 @@ use crate::ops::{Op, Quantize};
 
 /// Changes all quantized uint8 tensors.
 pub(super) fn signed(graph: &mut Graph) {
+    // Regions are given tensors that have been changed.
+    graph.regions_mut().for_each(signed_region);
     let (inputs, outputs) = (graph.inputs.clone(), graph.outputs.clone());
     let mut signed = Vec::with_capacity(graph.tensors.len());
     for id in (0..graph.tensors.len()).map(TensorId) {
@@ -52,6 +54,20 @@ pub(super) fn signed(graph: &mut Graph) {
         }
     }
     graph.nodes = nodes;
+}
+
+/// Changes all quantized uint8 tensors, inputs and outputs, too.
+fn signed_region(graph: &mut Graph) {
+    graph.regions_mut().for_each(signed_region);
+    for id in (0..graph.tensors.len()).map(TensorId) {
+        if let Some(tensor) = signed_tensor(graph.tensor(id)) {
+            graph.tensors[id.0] = tensor;
+        }
+    }
+    for mut node in std::mem::take(&mut graph.nodes) {
+        keep_meaning(graph, &mut node);
+        graph.nodes.push(node);
+    }
 }
 
 /// The int8 tensor for one of quantized uint8; `None` for any other.

@@ -12,7 +12,7 @@
 use aot_rt::kernels::{Conv2dAddF32, Conv2dAddI8, Kernel};
 
 use super::merger::Merger;
-use super::{BufferId, Operand, Program, Step, View};
+use super::{BufferId, Operand, Program, Step, View, Work};
 
 /// Fuses every such pair.
 pub(crate) fn fuse_add(program: &mut Program) {
@@ -44,7 +44,7 @@ struct Fusion {
 /// with the other operand being `s`.
 fn fusion(merger: &Merger<'_>, add: usize, [t, s]: [usize; 2]) -> Option<Fusion> {
     let sum = &merger.program.steps[add];
-    let (Kernel::AddF32(_) | Kernel::AddI8(_)) = sum.kernel else { return None };
+    let Some(Kernel::AddF32(_) | Kernel::AddI8(_)) = sum.kernel() else { return None };
     let [Some(t_view), Some(y), Some(s_view)] = [t, 1, s].map(|i| merger.view(add, i)) else { return None };
     // Equal shapes, so that `t` is not repeated.
     if t_view.len != y.len || !merger.can_replace(add, s_view, y) {
@@ -56,7 +56,7 @@ fn fusion(merger: &Merger<'_>, add: usize, [t, s]: [usize; 2]) -> Option<Fusion>
     if merger.uses(step, s_view.buffer) > 0 {
         return None;
     }
-    let kernel = match (step.kernel, sum.kernel) {
+    let kernel = match (*step.kernel()?, *sum.kernel()?) {
         (Kernel::Conv2dF32(conv2d), Kernel::AddF32(sum)) => {
             Kernel::Conv2dAddF32(Conv2dAddF32 { conv2d, range: sum.range })
         }
@@ -75,7 +75,7 @@ fn fusion(merger: &Merger<'_>, add: usize, [t, s]: [usize; 2]) -> Option<Fusion>
         name: sum.name.replace("add", "conv2d_add"),
         node: step.node.clone(),
         description: format!("{}; added to {}", step.description, sum.description),
-        kernel,
+        work: Work::Kernel(kernel),
         operands,
         macs: step.macs,
     };
@@ -105,7 +105,7 @@ mod tests {
         let graph = sketch.finish(&outputs([y, s, u]));
         let mut program = lower(&graph, &Config::default()).unwrap();
         fuse_add(&mut program);
-        program.steps.iter().map(|step| step.kernel.name()).collect()
+        program.steps.iter().filter_map(|step| Some(step.kernel()?.name())).collect()
     }
 
     #[test]

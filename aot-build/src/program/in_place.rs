@@ -10,14 +10,14 @@
 
 use aot_rt::kernels::{Kernel, Kind};
 
-use super::Program;
 use super::merger::Merger;
+use super::{Program, Work};
 
 /// Merges the buffers of every such step.
 pub(crate) fn in_place(program: &mut Program) {
     let mut merger = Merger::new(program);
     for step in 0..merger.program.steps.len() {
-        if merger.program.steps[step].kernel.kind() == Kind::Elementwise {
+        if merger.program.steps[step].kind() == Kind::Elementwise {
             swap_operands(&mut merger, step);
             if let (Some(x), Some(y)) = (merger.view(step, 0), merger.view(step, 1))
                 && merger.can_replace(step, x, y)
@@ -36,7 +36,8 @@ fn swap_operands(merger: &mut Merger<'_>, step: usize) {
         return;
     }
     let step = &mut merger.program.steps[step];
-    match &mut step.kernel {
+    let Work::Kernel(kernel) = &mut step.work else { return };
+    match kernel {
         Kernel::AddF32(params)
         | Kernel::MaximumF32(params)
         | Kernel::MinimumF32(params)

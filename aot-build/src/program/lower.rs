@@ -1,10 +1,14 @@
 //! Turns a graph into a program: every operator appends its steps.
 
+mod regions;
+
 use aot_rt::DType;
 use aot_rt::kernels::{CopyI8, Kernel};
 
 use super::parts::{Part, parts};
-use super::{Alias, Buffer, BufferId, Initial, Operand, Port, Program, Step, Storage, View};
+use super::{
+    Alias, Buffer, BufferId, ConstantPool, Initial, Operand, Port, Program, Step, Storage, View, Work,
+};
 use crate::config::{Config, InputPlacement, Placement, Rounding};
 use crate::error::{Location, OpError, Problem};
 use crate::graph::{Graph, Node, Tensor, TensorId};
@@ -16,10 +20,15 @@ use crate::{ops, program};
 ///
 /// One problem for every node that no kernel computes.
 pub fn lower(graph: &Graph, config: &Config) -> Result<Program, Vec<Problem>> {
+    lower_with(graph, config, ConstantPool::default())
+}
+
+/// The same with constants that are there already.
+fn lower_with(graph: &Graph, config: &Config, constants: ConstantPool) -> Result<Program, Vec<Problem>> {
     let mut lowering = Lowering {
         graph,
         config,
-        program: Program { name: graph.name.clone(), ..Program::default() },
+        program: Program { name: graph.name.clone(), constants, ..Program::default() },
         parts: parts(graph, config),
         uses: graph.uses(),
         places: vec![None; graph.tensors.len()],
@@ -181,11 +190,11 @@ impl Lowering<'_> {
     fn copy_step(&mut self, tensor: &Tensor, x: Operand, y: Operand) {
         let bytes = tensor.ty.bytes();
         let operands = vec![x.as_bytes(), y.as_bytes()];
-        let kernel = Kernel::CopyI8(CopyI8 { len: bytes });
+        let work = Work::Kernel(Kernel::CopyI8(CopyI8 { len: bytes }));
         let name = format!("copy_{}", self.program.steps.len());
         let description = format!("{bytes} bytes");
         let node = tensor.name.clone();
-        self.program.steps.push(Step { name, node, description, kernel, operands, macs: 0 });
+        self.program.steps.push(Step { name, node, description, work, operands, macs: 0 });
     }
 
     fn read(&mut self, id: TensorId) -> Operand {
@@ -331,7 +340,8 @@ impl<'g> NodeLowering<'_, 'g> {
     pub fn step(&mut self, kernel: Kernel, operands: Vec<Operand>, macs: u64, description: String) {
         let steps = &mut self.lowering.program.steps;
         let name = format!("{}_{}", self.node.op.label(), steps.len());
-        steps.push(Step { name, node: self.node.name.clone(), description, kernel, operands, macs });
+        let (node, work) = (self.node.name.clone(), Work::Kernel(kernel));
+        steps.push(Step { name, node, description, work, operands, macs });
     }
 
     /// Makes result `i` a view of an operand, without a step, where the operator says that

@@ -5,6 +5,7 @@
 //! both.
 
 mod constants;
+mod control;
 mod dependencies;
 mod fuse_add;
 mod in_place;
@@ -18,6 +19,7 @@ mod run;
 mod tests;
 
 pub use constants::ConstantPool;
+pub use control::{Control, Flow, Work};
 pub(crate) use fuse_add::fuse_add;
 pub(crate) use in_place::in_place;
 pub use liveness::Lifetime;
@@ -25,7 +27,6 @@ pub use lower::{NodeLowering, lower};
 pub(crate) use overlap::{gaps, loads, overlap, overlapped, overlapped_load, savings, shared};
 pub use run::{Layer, Pushed, Run, RunOverlap};
 
-use aot_rt::kernels::Kernel;
 use aot_rt::{Access, DType};
 
 use crate::graph::TensorType;
@@ -117,6 +118,15 @@ impl Operand {
         }
     }
 
+    /// Number of elements.
+    #[must_use]
+    pub(crate) const fn len(self) -> usize {
+        match self {
+            Self::Buffer(view) => view.len,
+            Self::Constant(view) => view.len,
+        }
+    }
+
     /// `len` of its elements, from `first` on.
     #[must_use]
     pub const fn part(self, first: usize, len: usize) -> Self {
@@ -161,7 +171,7 @@ const fn signed(dtype: DType) -> DType {
     }
 }
 
-/// A call of a kernel.
+/// A call of a kernel, or steps that run together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// Operator and position: `conv2d_0`.
@@ -170,11 +180,13 @@ pub struct Step {
     pub node: String,
     /// Extents, strides and activation for the reader: `3×3, 8 → 16, relu`.
     pub description: String,
-    /// The kernel and its parameters.
-    pub kernel: Kernel,
-    /// The operands, in the order of [`Kernel::operands`].
+    /// The kernel and its parameters, or the steps.
+    pub work: Work,
+    /// The operands, in the order of [`Kernel::operands`](aot_rt::kernels::Kernel::operands),
+    /// or as [`Control`] says.
     pub operands: Vec<Operand>,
-    /// Multiply-accumulates.
+    /// Multiply-accumulates: of a condition those of the larger side, of a loop those of one
+    /// iteration.
     pub macs: u64,
 }
 
@@ -190,10 +202,18 @@ impl Step {
 
     /// The buffers among the operands, and how they are used.
     pub fn buffers(&self) -> impl Iterator<Item = (View, Access)> {
-        self.operands.iter().zip(self.kernel.operands()).filter_map(|(operand, info)| match operand {
-            Operand::Buffer(view) => Some((*view, info.access)),
+        self.operands.iter().enumerate().filter_map(|(i, operand)| match operand {
+            Operand::Buffer(view) => Some((*view, self.access(i))),
             Operand::Constant(_) => None,
         })
+    }
+
+    fn access(&self, operand: usize) -> Access {
+        match &self.work {
+            Work::Kernel(kernel) => kernel.operands()[operand].access,
+            Work::Control(control) if operand < control.reads => Access::Read,
+            Work::Control(_) => Access::Write,
+        }
     }
 }
 
@@ -311,11 +331,7 @@ impl Program {
 
     /// All views: of steps, ports and aliases.
     pub(crate) fn views_mut(&mut self) -> impl Iterator<Item = &mut View> {
-        let operands = self.steps.iter_mut().flat_map(|step| &mut step.operands);
-        let operands = operands.filter_map(|operand| match operand {
-            Operand::Buffer(view) => Some(view),
-            Operand::Constant(_) => None,
-        });
+        let operands = self.steps.iter_mut().flat_map(Step::views_mut);
         let ports = self.inputs.iter_mut().chain(&mut self.outputs).map(|port| &mut port.view);
         let ports = ports.chain(self.states.iter_mut().map(|state| &mut state.view));
         operands.chain(ports).chain(self.aliases.iter_mut().map(|alias| &mut alias.view))
@@ -340,7 +356,13 @@ impl Program {
         users
     }
 
-    /// Multiply-accumulates of one run.
+    /// Whether it depends on the inputs which steps run, and how often.
+    pub(crate) fn has_control(&self) -> bool {
+        self.steps.iter().any(|step| step.control().is_some())
+    }
+
+    /// Multiply-accumulates of one run; where that depends on the inputs, see
+    /// [`Step::macs`].
     #[must_use]
     pub fn macs(&self) -> u64 {
         self.steps.iter().fold(0, |sum, step| sum.saturating_add(step.macs))

@@ -27,12 +27,11 @@ fn gap(program: &Program, lifetimes: &[Lifetime], i: usize, step: &Step) -> Opti
 /// The buffers of `x` and `y`, and the gap that `y` and `x` keep where `x` dies with the
 /// step and `y` is new.
 fn possible_gap(program: &Program, step: &Step) -> Option<([BufferId; 2], Gap)> {
-    let (Kind::Window, [Operand::Buffer(x), Operand::Buffer(y), ..]) =
-        (step.kernel.kind(), &step.operands[..])
+    let (Kind::Window, [Operand::Buffer(x), Operand::Buffer(y), ..]) = (step.kind(), &step.operands[..])
     else {
         return None;
     };
-    let (window, channels) = step.kernel.window()?;
+    let (window, channels) = step.window()?;
     // Weights that are no constant are read to the end.
     if step.window_weights().any(|view| view.buffer == x.buffer) {
         return None;
@@ -116,7 +115,7 @@ impl Step {
     /// Weights and bias of a step whose kernel moves a window, as far as they are no
     /// constants: every row needs all of them.
     pub(crate) fn window_weights(&self) -> impl Iterator<Item = View> {
-        let has_window = self.kernel.window().is_some();
+        let has_window = self.window().is_some();
         self.operands.iter().skip(2).filter(move |_| has_window).filter_map(|operand| match operand {
             Operand::Buffer(view) => Some(*view),
             Operand::Constant(_) => None,
@@ -127,17 +126,17 @@ impl Step {
     /// `None` stands for the caller's buffers, which lie apart from all others.
     pub(crate) fn mode(&self, start: impl Fn(View) -> Option<usize>) -> Mode {
         let [Operand::Buffer(x), Operand::Buffer(y), ..] = self.operands[..] else { return Mode::Apart };
-        if x == y && self.kernel.kind() == Kind::Elementwise {
+        if x == y && self.kind() == Kind::Elementwise {
             return Mode::InPlace;
         }
-        let (Kind::Window, Some(x_start), Some(y_start)) = (self.kernel.kind(), start(x), start(y)) else {
+        let (Kind::Window, Some(x_start), Some(y_start)) = (self.kind(), start(x), start(y)) else {
             return Mode::Apart;
         };
         if x_start + x.bytes() <= y_start || y_start + y.bytes() <= x_start {
             return Mode::Apart;
         }
         let place = [x_start, y_start].map(|at| (at - x_start.min(y_start)) / y.dtype.size());
-        let overlap = self.kernel.window().and_then(|(window, channels)| window.overlap(channels, place));
+        let overlap = self.window().and_then(|(window, channels)| window.overlap(channels, place));
         // A plan that no order of access allows is refused where regions are handed out.
         overlap.map_or(Mode::Apart, Mode::Overlapping)
     }

@@ -68,7 +68,9 @@ impl Parts {
         }
         // No step can borrow two parts of a caller's array: nobody may read one of them to
         // make another.
-        if self.caller_outputs[whole.0] && whole != id && self.elements.readers[source] > 1 {
+        // Nor may steps within a region, which makes several results.
+        let shared = self.elements.readers[source] > 1 || self.elements.by_regions[source];
+        if self.caller_outputs[whole.0] && whole != id && shared {
             return;
         }
         self.parts[source] = Some(Part { whole, first });
@@ -81,6 +83,8 @@ struct Elements {
     source: Vec<TensorId>,
     /// Whether steps write the tensor: it is no input, no constant, and no view.
     made: Vec<bool>,
+    /// Whether the steps of a region write the tensor.
+    by_regions: Vec<bool>,
     /// For each source, how often its elements are read, under whatever name.
     readers: Vec<usize>,
 }
@@ -89,7 +93,12 @@ impl Elements {
     fn of(graph: &Graph) -> Self {
         let tensors = graph.tensors.len();
         let source = (0..tensors).map(TensorId).collect();
-        let mut elements = Self { source, made: vec![false; tensors], readers: vec![0; tensors] };
+        let mut elements = Self {
+            source,
+            made: vec![false; tensors],
+            by_regions: vec![false; tensors],
+            readers: vec![0; tensors],
+        };
         for node in &graph.nodes {
             let operands = graph.operands(node);
             let mut reads = false;
@@ -102,6 +111,7 @@ impl Elements {
                     None => reads = true,
                 }
                 elements.made[y.0] = view.is_none();
+                elements.by_regions[y.0] = !node.op.regions().is_empty();
             }
             if reads {
                 for id in node.inputs.iter().flatten() {

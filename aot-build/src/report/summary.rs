@@ -31,8 +31,11 @@ pub struct Summary {
     pub operators: BTreeMap<String, usize>,
     /// Calls of kernels in one run.
     pub steps: usize,
-    /// Multiply-accumulates of one run.
+    /// Multiply-accumulates of one run; where `control_flow` is true, those of the larger branch and
+    /// of one iteration of a loop.
     pub macs: u64,
+    /// Whether it depends on the inputs which steps run, and how often.
+    pub control_flow: bool,
     /// Channels that were removed since nothing depends on them, and what that saves.
     pub dead_channels: DeadChannels,
     /// Bytes of the workspace.
@@ -78,6 +81,7 @@ impl Summary {
             operators: model.source.operators.clone(),
             steps: program.steps.len(),
             macs: program.macs(),
+            control_flow: program.has_control(),
             dead_channels: compiled.dead_channels,
             arena_bytes: compiled.arena_bytes,
             lower_bound: compiled.lower_bound,
@@ -130,7 +134,9 @@ impl fmt::Display for Summary {
             self.operators.iter().map(|(name, count)| format!("{name} {count}")).collect();
         writeln!(f, "  operators  {}", operators.join(", "))?;
         writeln!(f, "  steps      {}", spaced(self.steps))?;
-        writeln!(f, "  MACs       {}", spaced(self.macs))?;
+        let counted =
+            if self.control_flow { ", of branches the larger one, of loops one iteration" } else { "" };
+        writeln!(f, "  MACs       {}{counted}", spaced(self.macs))?;
         if self.dead_channels.channels > 0 {
             let DeadChannels { channels, macs, weight_bytes } = self.dead_channels;
             let [channels, weights] = [channels, weight_bytes].map(spaced);

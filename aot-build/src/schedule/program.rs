@@ -146,7 +146,7 @@ mod tests {
     use crate::graph::sketch::{Sketch, f32_type};
     use crate::graph::{Data, Graph};
     use crate::ops::{Add, Mean, Relu};
-    use crate::program::{Operand, View, lower};
+    use crate::program::{Operand, View, Work, lower};
 
     /// ```text
     /// x ─┬─ add ── large 0 ── mean ─┬─ add ── y
@@ -220,7 +220,7 @@ mod tests {
                 name: String::new(),
                 node: String::new(),
                 description: String::new(),
-                kernel: Kernel::CopyI8(CopyI8 { len: 4 }),
+                work: Work::Kernel(Kernel::CopyI8(CopyI8 { len: 4 })),
                 operands: vec![view(from), view(to)],
                 macs: 0,
             }

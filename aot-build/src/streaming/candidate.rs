@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use aot_rt::kernels::{Kind, RowLayer, RowOrigin, RowSource};
+use aot_rt::kernels::{Kernel, Kind, RowLayer, RowOrigin, RowSource};
 
 use super::{buffer, kernels};
 use crate::program::{BufferId, Operand, Program, Step, Storage};
@@ -43,13 +43,13 @@ impl Candidate {
         if self.layers.last().is_some_and(|layer| !layer.writes_rows) {
             return None;
         }
-        let layer = self.layer(program, step)?;
+        let layer = self.layer(program, step, step.kernel()?)?;
         self.layers.push(layer);
         self.steps.end += 1;
         Some(self)
     }
 
-    fn layer(&self, program: &Program, step: &Step) -> Option<CandidateLayer> {
+    fn layer(&self, program: &Program, step: &Step, kernel: &Kernel) -> Option<CandidateLayer> {
         let whole = |operand: &Operand| match operand {
             Operand::Buffer(view) => program.is_whole(*view),
             Operand::Constant(_) => true,
@@ -75,7 +75,7 @@ impl Candidate {
             }
             Some((rows, sources, reads))
         };
-        let (rows, sources, reads) = match (step.kernel.kind(), step.kernel.window()) {
+        let (rows, sources, reads) = match (kernel.kind(), kernel.window()) {
             (Kind::Window | Kind::Widening | Kind::Accumulating, Some((window, _))) if window.batch == 1 => {
                 let source = RowSource {
                     origin: RowOrigin::Whole,
@@ -85,12 +85,12 @@ impl Candidate {
                     padding: window.padding[0],
                 };
                 // A sum needs the row that it adds to.
-                let accumulates = step.kernel.kind() == Kind::Accumulating;
+                let accumulates = kernel.kind() == Kind::Accumulating;
                 let own = if accumulates { row_of(window.output[0]) } else { RowSource::NONE };
                 layer(window.output[0], [source, own], [Some(x), accumulates.then_some(y)])?
             }
             (Kind::Reducing, _) => {
-                let rows = self.rows_of(x).or_else(|| kernels::image_rows(&step.kernel))?;
+                let rows = self.rows_of(x).or_else(|| kernels::image_rows(kernel))?;
                 layer(rows, [row_of(rows), RowSource::NONE], [Some(x), None])?
             }
             (Kind::Elementwise, ..) => {
@@ -101,13 +101,13 @@ impl Candidate {
                 let rows = self.rows_of(x).or_else(|| self.rows_of(b?));
                 let is_pushed = self.pushed == Some(x);
                 let rows = rows.or_else(|| is_pushed.then(|| image_rows(program, x)).flatten())?;
-                kernels::divided(&step.kernel, rows)?;
+                kernels::divided(kernel, rows)?;
                 let second = if b.is_some() { row_of(rows) } else { RowSource::NONE };
                 layer(rows, [row_of(rows), second], [Some(x), b])?
             }
             _ => return None,
         };
-        let writes_rows = step.kernel.kind() != Kind::Reducing;
+        let writes_rows = kernel.kind() != Kind::Reducing;
         Some(CandidateLayer { rows: RowLayer { rows, sources }, reads, writes: y, writes_rows })
     }
 

@@ -70,7 +70,7 @@ fn parts(program: &Program, goal: Goal, pushed: Option<BufferId>, rows: u64) -> 
         let single = start..start + 1;
         let uses_pushed =
             |step: usize| program.steps[step].buffers().any(|(view, _)| Some(view.buffer) == pushed);
-        let is_plain = program.steps[start].kernel.kind() != aot_rt::kernels::Kind::Reducing;
+        let is_plain = program.steps[start].kind() != aot_rt::kernels::Kind::Reducing;
         if is_plain && !uses_pushed(start) {
             parts.push(costs.step(start));
         }

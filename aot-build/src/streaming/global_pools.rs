@@ -6,7 +6,7 @@ use aot_rt::kernels::{
     AverageF32, AverageI8, Kernel, MeanOfSumsI8, RangeF32, Reduction, SumRowsF32, SumRowsI8, Window2d,
 };
 
-use crate::program::{Buffer, BufferId, Operand, Program, Step, Storage, View};
+use crate::program::{Buffer, BufferId, Operand, Program, Step, Storage, View, Work};
 
 /// The program with every such step divided, if there is one.
 pub(super) fn divided(program: &Program) -> Option<Program> {
@@ -29,7 +29,7 @@ struct Image {
 
 fn halves(step: &Step, buffers: &mut Vec<Buffer>) -> Option<[Step; 2]> {
     let [x @ Operand::Buffer(_), y @ Operand::Buffer(_)] = step.operands[..] else { return None };
-    let (image, finish, dtype) = match step.kernel {
+    let (image, finish, dtype) = match *step.kernel()? {
         Kernel::AveragePool2dI8(p) => {
             let image = whole_window(&p.window, p.channels)?;
             let finish = AverageI8 {
@@ -78,9 +78,13 @@ fn halves(step: &Step, buffers: &mut Vec<Buffer>) -> Option<[Step; 2]> {
     });
     let view = View { buffer: BufferId(buffers.len() - 1), offset: 0, dtype, len: channels };
     let sums = Operand::Buffer(view);
-    let first =
-        Step { name: format!("{}_sums", step.name), kernel: sum, operands: vec![x, sums], ..step.clone() };
-    Some([first, Step { kernel: finish, operands: vec![sums, y], macs: 0, ..step.clone() }])
+    let first = Step {
+        name: format!("{}_sums", step.name),
+        work: Work::Kernel(sum),
+        operands: vec![x, sums],
+        ..step.clone()
+    };
+    Some([first, Step { work: Work::Kernel(finish), operands: vec![sums, y], macs: 0, ..step.clone() }])
 }
 
 /// The image under a window that has one position and covers it.

@@ -24,7 +24,7 @@ use std::ops::Range;
 use aot_rt::kernels::RowOrigin;
 use candidate::Candidate;
 
-use crate::program::{BufferId, Operand, Program, Pushed, Run};
+use crate::program::{BufferId, Operand, Program, Pushed, Run, Work};
 
 /// How far to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,8 +102,8 @@ fn divide(program: &mut Program, range: Range<usize>) {
     let Program { runs, steps, .. } = program;
     let Some(Run { layers, .. }) = runs.last() else { return };
     for (step, layer) in steps[range].iter_mut().zip(layers) {
-        if let Some(kernel) = kernels::divided(&step.kernel, layer.rows.rows) {
-            step.kernel = kernel;
+        if let Some(kernel) = step.kernel().and_then(|kernel| kernels::divided(kernel, layer.rows.rows)) {
+            step.work = Work::Kernel(kernel);
         }
     }
 }

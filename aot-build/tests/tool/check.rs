@@ -29,6 +29,7 @@ fn json_has_the_documented_keys() {
         "arena_bytes",
         "bytes",
         "constant_bytes",
+        "control_flow",
         "dead_channels",
         "file",
         "inputs",

@@ -16,7 +16,7 @@ from ai_edge_litert import schema_py_generated as schema
 
 from cases import INT8_VERSIONS
 from engines import run_litert_reference, run_tflite_micro
-from families import recurrent
+from families import control, recurrent
 from tflite_file import Custom, Op, Quantization, Tensor, build
 
 X = Quantization.tensor(0.1, -3)
@@ -36,9 +36,10 @@ class Refused:
     inputs: list
     output: Tensor
     known_fault: str | None = None
+    file: bytes | None = None  # where it is more than one operator
 
     def model(self):
-        return build(self.op, self.inputs, [self.output])
+        return self.file or build(self.op, self.inputs, [self.output])
 
 
 def all_models():
@@ -52,6 +53,8 @@ def all_models():
     yield fused_tanh()
     yield from signal()
     yield from reductions()
+    for name, reason, op, inputs, output, file in control.refused():
+        yield Refused(name, reason, op, inputs, output, file=file)
 
 
 def int16():

@@ -166,6 +166,30 @@ pub(crate) struct NodeEntry<'a> {
     )]
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub(crate) attributes: Option<&'a RawValue>,
+    /// The graphs that an operator of control flow runs: of `if` where the condition is true, and
+    /// where it is false; of `while` the condition, and the body.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub(crate) regions: Option<Unread<'a, Vec<RegionEntry<'a>>>>,
+}
+
+/// A graph that an operator runs. It sees no tensors but its own.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Region"))]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RegionEntry<'a> {
+    /// As those of the model.
+    #[serde(borrow)]
+    pub(crate) tensors: Entries<'a, TensorEntry<'a>>,
+    /// Names of the tensors that it is given, in this order; of `if` without the condition.
+    #[serde(borrow)]
+    pub(crate) inputs: Unread<'a, Vec<Name<'a>>>,
+    /// Names of the tensors that it gives, in this order.
+    #[serde(borrow)]
+    pub(crate) outputs: Unread<'a, Vec<Name<'a>>>,
+    /// The operators, in any order.
+    #[serde(borrow)]
+    pub(crate) nodes: Vec<Unread<'a, NodeEntry<'a>>>,
 }
 
 /// What is known of a node that has a problem elsewhere.

@@ -7,6 +7,7 @@ mod constants;
 pub(crate) mod format;
 mod nodes;
 mod order;
+mod regions;
 mod states;
 mod tensors;
 #[cfg(test)]

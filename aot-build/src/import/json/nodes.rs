@@ -6,7 +6,7 @@ use std::collections::hash_map::Entry;
 use aot_rt::DType;
 use serde_json::value::RawValue;
 
-use super::format::{Document, Name, NodeEntry, NodeResults, Unread};
+use super::format::{Document, Name, NodeEntry, NodeResults, RegionEntry, StateEntry, Unread};
 use super::order::order;
 use super::tensors::{self, Declaration, Declarations, Role};
 use super::text::{Findings, message};
@@ -25,9 +25,28 @@ pub(super) fn read<'a>(
     mut findings: Findings<'a>,
 ) -> Result<Graph, Vec<Problem>> {
     let name = document.name.unwrap_or_else(|| source.name());
-    let (declared, names) = tensors::read(document.tensors, source, &mut findings);
+    let Document { tensors, inputs, outputs, states, nodes, .. } = document;
+    let main = RegionEntry { tensors, inputs, outputs, nodes };
+    let graph = graph(name, main, states, 0, source, &mut findings);
+    graph.ok_or_else(|| findings.into_problems())
+}
+
+/// Builds a graph, the model's or a region's; `None` where it has a problem.
+pub(super) fn graph<'a>(
+    name: String,
+    entry: RegionEntry<'a>,
+    states: Option<Unread<'a, Vec<StateEntry<'a>>>>,
+    depth: usize,
+    source: &mut Source,
+    findings: &mut Findings<'a>,
+) -> Option<Graph> {
+    let before = findings.len();
+    let (declared, names) = tensors::read(entry.tensors, source, findings);
     let mut reader = Reader {
+        source,
         findings,
+        before,
+        depth,
         builder: GraphBuilder::new(name),
         declared,
         known: HashMap::new(),
@@ -35,11 +54,11 @@ pub(super) fn read<'a>(
         computed: HashMap::new(),
         places: Vec::new(),
     };
-    reader.inputs(document.inputs);
+    reader.inputs(entry.inputs);
     reader.constants(&names);
-    let states = reader.states(document.states);
-    reader.nodes(&document.nodes);
-    let outputs = reader.outputs(document.outputs);
+    let states = reader.states(states);
+    reader.nodes(&entry.nodes);
+    let outputs = reader.outputs(entry.outputs);
     reader.keep(&states);
     reader.unused(&names);
     reader.finish(outputs)
@@ -68,8 +87,13 @@ impl Draft<'_> {
     }
 }
 
-pub(super) struct Reader<'a> {
-    pub(super) findings: Findings<'a>,
+pub(super) struct Reader<'r, 'a> {
+    pub(super) source: &'r mut Source,
+    pub(super) findings: &'r mut Findings<'a>,
+    /// Problems that were found before this graph was read.
+    before: usize,
+    /// Graphs around this one.
+    pub(super) depth: usize,
     pub(super) builder: GraphBuilder,
     pub(super) declared: Declarations<'a>,
     /// The tensors so far; `None` for those whose type is not known because of a
@@ -83,10 +107,11 @@ pub(super) struct Reader<'a> {
     places: Vec<&'a str>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> Reader<'_, 'a> {
     fn inputs(&mut self, inputs: Unread<'a, Vec<Name<'a>>>) {
         let names = self.names("inputs", inputs);
-        self.inputs_known = !names.is_empty();
+        // Regions may have none.
+        self.inputs_known = !names.is_empty() || self.depth > 0;
         for Name { place, value: name } in &names {
             let message = match self.declared.get_mut(name) {
                 None => format!("input `{name}` is not declared in `tensors`"),
@@ -205,6 +230,7 @@ impl<'a> Reader<'a> {
         let results = entry.and_then(|entry| {
             // Both are looked at before giving up on either.
             let (op, inputs) = (self.op(&entry, place, &location), self.operands(&entry, &location));
+            let op = self.regions(op, &entry, &location);
             let outputs = outputs.iter().map(|Name { value: name, .. }| OutputDeclaration {
                 name: name.clone(),
                 ty: self.declaration(index, name).and_then(|declaration| declaration.ty.clone()),
@@ -317,7 +343,8 @@ impl<'a> Reader<'a> {
     /// The names of a list that may not be empty.
     fn names(&mut self, key: &str, list: Unread<'a, Vec<Name<'a>>>) -> Vec<Name<'a>> {
         let names: Option<Vec<_>> = self.findings.read(list.json, "");
-        if names.as_ref().is_some_and(Vec::is_empty) {
+        let may_be_empty = self.depth > 0 && key == "inputs";
+        if names.as_ref().is_some_and(Vec::is_empty) && !may_be_empty {
             self.findings
                 .add(list.json, Problem::new(format!("`{key}` is empty, a model needs at least one")));
         }
@@ -327,7 +354,7 @@ impl<'a> Reader<'a> {
     /// What nothing names is a misspelling or a leftover. Where there are other
     /// problems, it may follow from them.
     fn unused(&mut self, names: &[String]) {
-        if !self.findings.is_empty() {
+        if self.findings.len() > self.before {
             return;
         }
         for name in names {
@@ -338,10 +365,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn finish(mut self, outputs: Option<Vec<TensorId>>) -> Result<Graph, Vec<Problem>> {
+    fn finish(self, outputs: Option<Vec<TensorId>>) -> Option<Graph> {
         let problems = match outputs {
-            Some(outputs) if self.findings.is_empty() => match self.builder.finish(outputs) {
-                Ok(graph) => return Ok(graph),
+            Some(outputs) if self.findings.len() == self.before => match self.builder.finish(outputs) {
+                Ok(graph) => return Some(graph),
                 Err(problems) => problems,
             },
             _ => self.builder.into_problems(),
@@ -355,6 +382,6 @@ impl<'a> Reader<'a> {
             let message = format!("{}{}", problem.location, problem.message);
             self.findings.add(place.unwrap_or_default(), Problem { message, ..problem });
         }
-        Err(self.findings.into_problems())
+        None
     }
 }

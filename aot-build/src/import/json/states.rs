@@ -6,7 +6,7 @@ use super::tensors::Role;
 use crate::error::{Location, Problem};
 use crate::graph::TensorId;
 
-impl<'a> Reader<'a> {
+impl<'a> Reader<'_, 'a> {
     /// Reads them, and adds what they are at the start of a run.
     pub(super) fn states(&mut self, states: Option<Unread<'a, Vec<StateEntry<'a>>>>) -> Vec<StateEntry<'a>> {
         let states = states.and_then(|states| self.findings.read(states.json, ""));

@@ -1,6 +1,7 @@
 //! Whole models, and what is said of those with a problem.
 
 mod hostile;
+mod regions;
 mod tables;
 
 use std::path::Path;
@@ -96,7 +97,7 @@ fn several_problems_come_together_in_the_order_of_the_text() {
             "line 9, column 99: node #0 conv2d `c`: unknown variant `sane`, \
              expected one of `valid`, `same`, `explicit`\n  = help: did you mean `same`?",
             "line 10, column 53: node #1: unknown field `atributes`, \
-             expected one of `op`, `name`, `inputs`, `outputs`, `attributes`\n  = help: did you mean `attributes`?",
+             expected one of `op`, `name`, `inputs`, `outputs`, `attributes`, `regions`\n  = help: did you mean `attributes`?",
             "line 14, column 3: node #5 reshape `e`: f32 [1, 32] has another number of elements than [1, 31]",
         ]
     );

@@ -32,8 +32,9 @@ impl<'a> Findings<'a> {
         Self { text, found: Vec::new(), more: 0 }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.found.is_empty()
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.found.len() + self.more
     }
 
     /// Adds a problem at `place`, a slice of the text.

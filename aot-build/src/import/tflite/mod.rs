@@ -5,6 +5,7 @@
 //! builder computes every shape again.
 
 mod arithmetic;
+mod control;
 mod entry;
 mod flatbuffer;
 mod flexbuffer;
@@ -15,6 +16,7 @@ mod matrices;
 mod movement;
 mod names;
 mod node;
+mod nodes;
 mod normalizations;
 mod open;
 mod operators;
@@ -38,14 +40,11 @@ use aot_rt::DType;
 
 use crate::Config;
 use crate::error::{Location, OpError, Problem};
-use crate::graph::{
-    Data, Graph, GraphBuilder, NodeDeclaration, OutputDeclaration, Quantization, Shape, TensorId, TensorType,
-};
-use crate::passes::{Budget, evaluate};
+use crate::graph::{Data, Graph, GraphBuilder, Quantization, Shape, TensorId, TensorType};
+use control::Subgraphs;
 use entry::Entry;
 use flatbuffer::File;
-use node::Node;
-use operators::{Compute, InGraph, Map, Meaning};
+use operators::Meaning;
 pub(crate) use operators::{Known, operators};
 use schema::{Model, Operator, Tensor};
 use structure::{Checked, counted, listed, location};
@@ -65,31 +64,10 @@ pub(super) fn read(bytes: &[u8], name: String, config: &Config) -> Result<Graph,
     let entry = Entry::find(&file, config).map_err(|problem| vec![problem])?;
     let mut model = Model::read(&file, entry.subgraph).map_err(|problem| vec![problem])?;
     model.outputs.retain(|output| entry.wants(*output));
-    let Checked { operators, unsupported, problems } = structure::check(&model);
-    if !problems.is_empty() {
-        return Err(limited(unsupported.into_iter().chain(problems).collect()));
-    }
-    let mut importer = Importer {
-        model: &model,
-        config,
-        names: entry.names,
-        graph: GraphBuilder::new(name),
-        values: vec![Value::Unread; model.tensors.len()],
-        data: vec![None; model.buffers.len()],
-        unsupported_types: BTreeMap::new(),
-        variables: Variables::default(),
-        folding: Budget::default(),
-    };
-    if let Some(problem) = unsupported {
-        importer.graph.problem(problem);
-    }
-    importer.inputs();
-    for (index, known) in operators.into_iter().enumerate() {
-        if let (Some(known), Some(operator)) = (known, model.operators.get(index)) {
-            importer.node(index, operator, known);
-        }
-    }
-    importer.finish().map_err(limited)
+    let mut importer =
+        Importer::new(&model, config, name, Subgraphs::new(model.buffers.len(), entry.subgraph));
+    importer.names = entry.names;
+    importer.read().and_then(|outputs| importer.finish(outputs)).map_err(limited)
 }
 
 fn limited(mut problems: Vec<Problem>) -> Vec<Problem> {
@@ -118,19 +96,55 @@ struct Importer<'m> {
     graph: GraphBuilder,
     /// For each tensor of the file.
     values: Vec<Value>,
-    /// For each buffer, its bytes once they are used: tensors may share them.
-    data: Vec<Option<Data>>,
+    subgraphs: Subgraphs,
     /// Tensors of each type that is not supported.
     unsupported_types: BTreeMap<String, Vec<usize>>,
     variables: Variables,
-    /// What may be computed already, since the shapes of later tensors depend on it.
-    folding: Budget,
 }
 
 impl<'m> Importer<'m> {
+    fn new(model: &'m Model<'m>, config: &'m Config, name: String, subgraphs: Subgraphs) -> Self {
+        Self {
+            model,
+            config,
+            names: BTreeMap::new(),
+            graph: GraphBuilder::new(name),
+            values: vec![Value::Unread; model.tensors.len()],
+            subgraphs,
+            unsupported_types: BTreeMap::new(),
+            variables: Variables::default(),
+        }
+    }
+
+    /// Reads a subgraph up to its outputs.
+    ///
+    /// # Errors
+    ///
+    /// When its parts refer to each other wrongly, or an output has been refused; other
+    /// problems are in the graph.
+    fn read(&mut self) -> Result<Vec<TensorId>, Vec<Problem>> {
+        let Checked { operators, unsupported, problems } = structure::check(self.model);
+        if !problems.is_empty() {
+            return Err(unsupported.into_iter().chain(problems).collect());
+        }
+        if let Some(problem) = unsupported {
+            self.graph.problem(problem);
+        }
+        self.inputs();
+        for (index, known) in operators.into_iter().enumerate() {
+            if let (Some(known), Some(operator)) = (known, self.model.operators.get(index)) {
+                self.node(index, operator, known);
+            }
+        }
+        self.keep_variables();
+        Ok(self.outputs())
+    }
+
     fn inputs(&mut self) {
         let model = self.model;
-        let bindings = match open::bind(model, self.config) {
+        // Inputs of other subgraphs are what they are run with.
+        let bound = if model.is_main { self.config } else { &Config::default() };
+        let bindings = match open::bind(model, bound) {
             Ok(bindings) => bindings,
             Err(problem) => return self.graph.problem(problem),
         };
@@ -152,6 +166,10 @@ impl<'m> Importer<'m> {
             Meaning::Variable(access) => self.variable(operator, access),
             Meaning::Constant(compute) => self.computed(operator, known, compute),
             Meaning::Dense => self.dense(operator, known),
+            Meaning::Control(runs) => self.operands(operator, known).and_then(|operands| match operands {
+                Some(operands) => self.control(index, operator, runs, operands),
+                None => Ok(()),
+            }),
             Meaning::Op(map) => self.operands(operator, known).and_then(|operands| match operands {
                 Some(operands) => self.map(index, operator, (known, map), operands),
                 // An operand's problem has been reported.
@@ -163,170 +181,13 @@ impl<'m> Importer<'m> {
         }
     }
 
-    /// The operands that the graph has; `None` where one has been refused.
-    fn operands(
-        &mut self,
-        operator: &Operator<'_>,
-        known: &Known,
-    ) -> Result<Option<Vec<Option<TensorId>>>, OpError> {
-        let ([least, most], found) = (known.operands, operator.inputs.len());
-        if found < least || found > most {
-            let expected = if least == most { least.to_string() } else { format!("{least} to {most}") };
-            return Err(format!("{found} operands, expected {expected}").into());
-        }
-        let results = operator.outputs.len();
-        if results == 0 || results > known.results {
-            let expected = if known.results == 1 { "1".into() } else { format!("1 to {}", known.results) };
-            return Err(format!("{results} results, expected {expected}").into());
-        }
-        let in_graph: Vec<_> = match known.in_graph {
-            InGraph::First => (0..known.types.first().map_or(0, |row| row.len() - 1)).collect(),
-            InGraph::All => (0..found).collect(),
-            InGraph::UpTo(operands) => (0..operands.min(found)).collect(),
-            InGraph::AllBut(operand) => (0..found).filter(|i| *i != operand).collect(),
-            InGraph::Only(operand) => vec![operand],
-            InGraph::These(operands) => operands.to_vec(),
-        };
-        self.check_states(operator, known)?;
-        let may_be_left_out = matches!(known.in_graph, InGraph::UpTo(_));
-        let in_graph = in_graph.into_iter().filter_map(|i| Some((i, *operator.inputs.get(i)?)));
-        let operands: Vec<_> = in_graph.collect();
-        let left_out = operands.iter().find(|(i, index)| *index == -1 && *i < least);
-        if let Some((i, _)) = left_out.filter(|_| !may_be_left_out) {
-            return Err(format!("operand {i} is left out").into());
-        }
-        // All are looked at, so that all problems are found.
-        let values: Vec<_> = operands
-            .iter()
-            .map(|(_, index)| usize::try_from(*index).map_or(Some(None), |index| self.value(index).map(Some)))
-            .collect();
-        Ok(values.into_iter().collect())
-    }
-
-    fn map(
-        &mut self,
-        index: usize,
-        operator: &'m Operator<'m>,
-        (known, map): (&'static Known, Map),
-        mut inputs: Vec<Option<TensorId>>,
-    ) -> Result<(), OpError> {
-        let outputs: Vec<_> =
-            operator.outputs.iter().map(|index| usize::try_from(*index).unwrap_or_default()).collect();
-        // All are looked at, so that all problems are found.
-        let types: Vec<_> = outputs.iter().map(|output| self.ty(*output)).collect();
-        let Some(types) = types.into_iter().collect::<Option<Vec<_>>>() else { return Ok(()) };
-        let Some(result) = types.first() else { return Ok(()) };
-        let operands: Vec<_> =
-            inputs.iter().map(|id| id.map(|id| self.graph.tensor(id).ty.clone())).collect();
-        types.iter().try_for_each(|result| check_types(known, &operands, result.dtype))?;
-        let op = map(&self.view(operator, operands, result))?;
-        let names: Vec<_> = outputs.iter().map(|output| self.name(*output)).collect();
-        let name = names.first().cloned().unwrap_or_default();
-        let kept = names.last().zip(types.last()).filter(|_| known.keeps);
-        let before = kept.map(|(name, ty)| self.zeros(name, ty));
-        inputs.extend(before.map(Some));
-        let open = outputs.iter().map(|output| self.open_axes(*output)).collect::<Result<Vec<_>, _>>()?;
-        let declarations = names.into_iter().zip(types).zip(open);
-        let declarations =
-            declarations.map(|((name, ty), open)| OutputDeclaration { name, ty: Some(ty), open });
-        let declarations = declarations.chain(self.states_after(operator, known)).collect();
-        let ids = self.graph.node(NodeDeclaration { name, index, op, inputs, outputs: declarations });
-        // Shapes of later tensors may depend on it.
-        let is_integer = |ty: &TensorType| matches!(ty.dtype, DType::I32 | DType::I64);
-        self.graph.fold_last(|graph, node| {
-            let integers = node.outputs.iter().all(|id| is_integer(&graph.tensor(*id).ty));
-            if integers { evaluate(graph, node, self.config, &mut self.folding) } else { None }
-        });
-        if let (Some(before), Some(Some(after))) = (before, ids.last()) {
-            self.graph.keep(before, *after);
-        }
-        let (results, states) = ids.split_at(outputs.len());
-        for (output, id) in outputs.into_iter().zip(results) {
-            self.set(output, id.map_or(Value::Refused, Value::Ready));
-        }
-        self.keep_states(operator, known, states);
-        Ok(())
-    }
-
-    /// An operator whose result follows from shapes and constants.
-    fn computed(
-        &mut self,
-        operator: &'m Operator<'m>,
-        known: &'static Known,
-        compute: Compute,
-    ) -> Result<(), OpError> {
-        // An operand's problem has been reported.
-        let Some(inputs) = self.operands(operator, known)? else { return Ok(()) };
-        let output = operator.outputs.first().and_then(|index| usize::try_from(*index).ok());
-        let output = output.ok_or("the result is left out")?;
-        let Some(result) = self.ty(output) else { return Ok(()) };
-        let operands: Vec<_> =
-            inputs.iter().map(|id| id.map(|id| self.graph.tensor(id).ty.clone())).collect();
-        check_types(known, &operands, result.dtype)?;
-        let (shape, data) = compute(&self.view(operator, operands, &result))?;
-        self.folding.spend(data.bytes().len())?;
-        let open = self.open_axes(output)?;
-        if !shape.agrees(&result.shape, &open) {
-            return Err(format!(
-                "`{}` is declared as {}, computed is {shape}",
-                self.name(output),
-                result.shape
-            )
-            .into());
-        }
-        let id = self.graph.constant(self.name(output), TensorType { shape, ..result }, data);
-        self.set(output, Value::Ready(id));
-        Ok(())
-    }
-
-    /// A tensor that is sparse in the file has become dense where it was read.
-    fn dense(&mut self, operator: &'m Operator<'m>, known: &'static Known) -> Result<(), OpError> {
-        let Some(operands) = self.operands(operator, known)? else { return Ok(()) };
-        let output = operator.outputs.first().and_then(|output| usize::try_from(*output).ok());
-        let (Some(Some(id)), Some(output)) = (operands.first().copied(), output) else { return Ok(()) };
-        let Some(result) = self.ty(output) else { return Ok(()) };
-        let operand = self.graph.tensor(id);
-        let operands = vec![Some(operand.ty.clone())];
-        check_types(known, &operands, result.dtype)?;
-        if operand.data.is_none() {
-            return Err(format!("`{}` is not constant", operand.name).into());
-        }
-        if operand.ty != result {
-            return Err(format!("makes {result} of {}, or of another quantization", operand.ty).into());
-        }
-        let node = self.view(operator, operands, &result);
-        node.optional_options(node::kind(99, "DensifyOptions", 0))?;
-        self.set(output, Value::Ready(id));
-        Ok(())
-    }
-
-    /// What the mapping of an operator looks at.
-    fn view<'a>(
-        &'a self,
-        operator: &'a Operator<'a>,
-        operands: Vec<Option<TensorType>>,
-        result: &'a TensorType,
-    ) -> Node<'a> {
-        Node { model: self.model, graph: &self.graph, values: &self.values, operator, operands, result }
-    }
-
-    /// The axes whose extents the file leaves open.
-    fn open_axes(&self, index: usize) -> Result<Vec<usize>, OpError> {
-        self.model.tensors.get(index).map_or(Ok(Vec::new()), open::axes)
-    }
-
-    /// What a result was in the last run: zeros, in the first.
-    fn zeros(&mut self, result: &str, ty: &TensorType) -> TensorId {
-        let data = Data::from_bytes(vec![0; ty.bytes()]);
-        let initial = self.graph.constant(format!("{result} at first"), ty.clone(), data);
-        self.graph.state(format!("{result} before"), initial)
-    }
-
-    fn finish(mut self) -> Result<Graph, Vec<Problem>> {
-        self.keep_variables();
+    /// The outputs that have not been refused: those left a problem behind.
+    fn outputs(&mut self) -> Vec<TensorId> {
         let indices = self.model.outputs.iter().filter_map(|index| usize::try_from(*index).ok());
-        // An output that has been refused left a problem behind.
-        let outputs: Vec<_> = indices.filter_map(|index| self.value(index)).collect();
+        indices.filter_map(|index| self.value(index)).collect()
+    }
+
+    fn finish(self, outputs: Vec<TensorId>) -> Result<Graph, Vec<Problem>> {
         if let Some(problem) = self.unsupported_types() {
             // First, since it is often why others follow.
             let mut problems = self.graph.into_problems();
@@ -381,7 +242,7 @@ impl<'m> Importer<'m> {
         if let Some(decoded) = stored::decoded(self.model.file, tensor, bytes).map_err(Problem::from)? {
             return Ok(Some(Data::from_bytes(decoded)));
         }
-        let slot = usize::try_from(tensor.buffer).ok().and_then(|buffer| self.data.get_mut(buffer));
+        let slot = usize::try_from(tensor.buffer).ok().and_then(|buffer| self.subgraphs.data.get_mut(buffer));
         if let Some(Some(data)) = &slot {
             return Ok(Some(data.clone()));
         }
@@ -497,36 +358,4 @@ fn quantization(tensor: &Tensor<'_>, shape: &Shape) -> Result<Option<Quantizatio
     let axis = if shape.len() == 1 { Ok(0) } else { usize::try_from(parameters.dimension) };
     let axis = axis.map_err(|_| format!("quantized_dimension is {}", parameters.dimension))?;
     Ok(Some(Quantization::per_axis(parameters.scales, zero_points, axis)?))
-}
-
-/// Checks that the types are among those that the operator takes.
-fn check_types(known: &Known, operands: &[Option<TensorType>], result: DType) -> Result<(), OpError> {
-    let fits = |row: &&[DType]| {
-        let fits = |(i, operand): (usize, &Option<TensorType>)| {
-            let expected = match known.in_graph {
-                InGraph::First | InGraph::These(_) | InGraph::AllBut(_) => row.get(i),
-                InGraph::UpTo(_) if i + 1 >= row.len() => return true,
-                InGraph::UpTo(_) => row.get(i),
-                InGraph::All | InGraph::Only(_) => row.first(),
-            };
-            operand.as_ref().is_none_or(|ty| Some(&ty.dtype) == expected)
-        };
-        operands.iter().enumerate().all(fits) && row.last() == Some(&result)
-    };
-    if known.types.iter().any(fits) {
-        return Ok(());
-    }
-    let listed = match (known.in_graph, known.types.first()) {
-        (InGraph::UpTo(_), Some(row)) => row.len() - 1,
-        _ => operands.len(),
-    };
-    let found = operands.iter().take(listed).flatten().map(|ty| ty.dtype.name());
-    let found = found.collect::<Vec<_>>().join(", ");
-    let row = |row: &&[DType]| {
-        let names: Vec<_> = row.iter().map(|dtype| dtype.name()).collect();
-        names.split_last().map(|(result, operands)| format!("{} → {result}", operands.join(", ")))
-    };
-    let rows = known.types.iter().filter_map(row).collect::<Vec<_>>().join(" or ");
-    Err(OpError::from(format!("types are {found} → {}, expected {rows}", result.name()))
-        .help("convert the model in float32, or with full integer quantization"))
 }

@@ -2,12 +2,13 @@
 
 use aot_rt::DType;
 
+use super::control::Runs;
 use super::node::Node;
 use super::schema::OperatorCode;
 use super::variables::Access;
 use super::{
-    arithmetic, images, layers, lookups, matrices, movement, names, normalizations, recurrent, reductions,
-    shapes, signal, sparsity, variables,
+    arithmetic, control, images, layers, lookups, matrices, movement, names, normalizations, recurrent,
+    reductions, shapes, signal, sparsity, variables,
 };
 use crate::error::OpError;
 use crate::graph::{Data, GraphBuilder, Shape};
@@ -48,6 +49,8 @@ pub(super) enum Meaning {
     Op(Map),
     /// A constant.
     Constant(Compute),
+    /// It runs subgraphs.
+    Control(Runs),
     /// It reads or changes a variable.
     Variable(Access),
     /// Its operand, which is sparse in the file, is its result.
@@ -83,6 +86,7 @@ const CUSTOM_FAMILIES: [&[Known]; 1] = [signal::OPERATORS];
 /// A table for each family of operators, beside the functions that map them.
 const FAMILIES: &[&[Known]] = &[
     arithmetic::OPERATORS,
+    control::OPERATORS,
     images::OPERATORS,
     layers::OPERATORS,
     lookups::OPERATORS,
@@ -105,6 +109,11 @@ pub(super) const fn known(
 ) -> Known {
     let meaning = Meaning::Op(map);
     new(name, version, operands, types, meaning)
+}
+
+/// An operator that takes any operands and gives any results.
+pub(super) const fn known_as(name: &'static str, meaning: Meaning) -> Known {
+    Known { in_graph: InGraph::All, results: MANY, ..new(name, 1, [0, MANY], &[], meaning) }
 }
 
 pub(super) const fn variable(name: &'static str, access: Access) -> Known {
@@ -147,7 +156,7 @@ impl Known {
     pub(super) fn access(&self) -> Option<Access> {
         match self.meaning {
             Meaning::Variable(access) => Some(access),
-            Meaning::Op(_) | Meaning::Constant(_) | Meaning::Dense => None,
+            Meaning::Op(_) | Meaning::Constant(_) | Meaning::Control(_) | Meaning::Dense => None,
         }
     }
 

@@ -4,6 +4,8 @@
 //! tensors, operators and buffers there are) is read at once; what belongs to one
 //! operator or tensor is read when it is needed.
 
+use std::rc::Rc;
+
 use super::flatbuffer::{Fault, File, Table};
 use crate::error::Problem;
 use crate::report::label;
@@ -79,8 +81,11 @@ mod operator {
 #[derive(Debug)]
 pub(super) struct Model<'a> {
     pub(super) file: &'a File<'a>,
-    pub(super) operator_codes: Vec<OperatorCode>,
-    pub(super) buffers: Vec<Table<'a>>,
+    pub(super) operator_codes: Rc<[OperatorCode]>,
+    pub(super) buffers: Rc<[Table<'a>]>,
+    subgraphs: Rc<[Table<'a>]>,
+    /// Whether it is the main one.
+    pub(super) is_main: bool,
     pub(super) tensors: Vec<Tensor<'a>>,
     pub(super) operators: Vec<Operator<'a>>,
     /// Positions in `tensors`.
@@ -135,7 +140,7 @@ pub(super) struct QuantizationParameters {
 }
 
 impl<'a> Model<'a> {
-    /// Reads the structure of a file, and its subgraph at this position.
+    /// Reads the structure of a file, and its main subgraph, the one at position `subgraph`.
     ///
     /// # Errors
     ///
@@ -155,30 +160,50 @@ impl<'a> Model<'a> {
                 return Err(Problem::new(format!("metadata refers to buffer {buffer} of {count}")));
             }
         }
-        // Further subgraphs are bodies of control flow; the operators that call them
-        // are refused where they stand.
-        let subgraphs = root.tables(model::SUBGRAPHS, MAX_TABLES)?;
-        let missing = || match subgraphs.len() {
-            0 => Problem::new("the model has no subgraph"),
-            count => Problem::new(format!("there is no subgraph {subgraph}, but {count}")),
-        };
-        let main = subgraphs.get(subgraph).ok_or_else(missing)?;
-        let tensors = main.tables(subgraph::TENSORS, MAX_TABLES)?;
-        let operators = main.tables(subgraph::OPERATORS, MAX_TABLES)?;
+        // Further subgraphs are read when an operator runs them.
         let model = Self {
             file,
             operator_codes: operator_codes.iter().map(OperatorCode::read).collect::<Result<_, _>>()?,
-            buffers,
-            tensors: tensors.into_iter().map(Tensor::read).collect::<Result<_, _>>()?,
-            operators: operators.into_iter().map(Operator::read).collect::<Result<_, _>>()?,
-            inputs: main.scalars(subgraph::INPUTS)?,
-            outputs: main.scalars(subgraph::OUTPUTS)?,
+            buffers: buffers.into(),
+            subgraphs: root.tables(model::SUBGRAPHS, MAX_TABLES)?.into(),
+            is_main: true,
+            tensors: Vec::new(),
+            operators: Vec::new(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
         };
         if !model.buffers.is_empty() {
             // Tensors without data refer to the first buffer, which must have none.
             model.buffer(0)?;
         }
-        Ok(model)
+        let main = model.subgraph(subgraph)?;
+        Ok(Self { is_main: true, ..main })
+    }
+
+    /// The same with another subgraph.
+    ///
+    /// # Errors
+    ///
+    /// When there is none at this position, or it is damaged.
+    pub(super) fn subgraph(&self, position: usize) -> Result<Self, Problem> {
+        let missing = || match self.subgraphs.len() {
+            0 => Problem::new("the model has no subgraph"),
+            count => Problem::new(format!("there is no subgraph {position}, but {count}")),
+        };
+        let table = self.subgraphs.get(position).ok_or_else(missing)?;
+        let tensors = table.tables(subgraph::TENSORS, MAX_TABLES)?;
+        let operators = table.tables(subgraph::OPERATORS, MAX_TABLES)?;
+        Ok(Self {
+            file: self.file,
+            operator_codes: Rc::clone(&self.operator_codes),
+            buffers: Rc::clone(&self.buffers),
+            subgraphs: Rc::clone(&self.subgraphs),
+            is_main: false,
+            tensors: tensors.into_iter().map(Tensor::read).collect::<Result<_, _>>()?,
+            operators: operators.into_iter().map(Operator::read).collect::<Result<_, _>>()?,
+            inputs: table.scalars(subgraph::INPUTS)?,
+            outputs: table.scalars(subgraph::OUTPUTS)?,
+        })
     }
 
     /// The bytes of a buffer; `None` where it has none, as those of activations.

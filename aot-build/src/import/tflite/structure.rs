@@ -80,17 +80,20 @@ impl Check<'_> {
     }
 
     fn operators(&mut self) -> (Operators, Option<Problem>) {
-        let codes: Vec<_> = self.model.operator_codes.iter().map(find).collect();
+        // Those in use: a file may have many more, and many subgraphs.
+        let used = self.model.operators.iter().filter_map(|operator| usize::try_from(operator.code).ok());
+        let codes = used.filter_map(|code| Some((code, find(self.model.operator_codes.get(code)?))));
+        let codes: BTreeMap<usize, _> = codes.collect();
         let mut unknown: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         let mut operators = Vec::new();
         for (i, operator) in self.model.operators.iter().enumerate() {
-            let code = usize::try_from(operator.code).ok().and_then(|code| codes.get(code));
+            let code = usize::try_from(operator.code).ok().and_then(|code| codes.get(&code));
             operators.push(code.and_then(|code| code.as_ref().ok().copied()));
             match code {
                 Some(Ok(_)) => {}
                 Some(Err(name)) => unknown.entry(name).or_default().push(i),
                 None => {
-                    let (code, count) = (operator.code, codes.len());
+                    let (code, count) = (operator.code, self.model.operator_codes.len());
                     self.problem(i, format!("operator code {code} does not exist, there are {count}"));
                 }
             }
@@ -101,7 +104,8 @@ impl Check<'_> {
 
     /// Checks the number of inputs or outputs.
     fn count(&mut self, count: usize, what: &str) {
-        if count == 0 {
+        // A branch of control flow may need nothing.
+        if count == 0 && (self.model.is_main || what == "output") {
             self.problems.push(Problem::new(format!("the model has no {what}")));
         }
         if count > GraphBuilder::MAX_PORTS {

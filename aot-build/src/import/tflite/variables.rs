@@ -81,6 +81,9 @@ const ASSIGN_OPTIONS: Kind = kind(113, "AssignVariableOptions", 0);
 impl Importer<'_> {
     /// Does what operator `operator` says.
     pub(super) fn variable(&mut self, operator: &Operator<'_>, access: Access) -> Result<(), OpError> {
+        if self.subgraphs.within() {
+            return Err("variables in subgraphs that control flow runs are not supported".into());
+        }
         match access {
             Access::CallOnce => self.call_once(operator),
             Access::Handle => {
@@ -241,7 +244,7 @@ impl Importer<'_> {
         }
         let outside = || format!("calls the subgraph {subgraph}, which does not exist");
         let subgraph = usize::try_from(subgraph).map_err(|_| outside())?;
-        let model = Model::read(self.model.file, subgraph).map_err(|problem| problem.message)?;
+        let model = self.model.subgraph(subgraph).map_err(|problem| problem.message)?;
         let mut handles: HashMap<i32, Name> = HashMap::new();
         for operator in &model.operators {
             match (access(&model, operator), &operator.inputs[..], &operator.outputs[..]) {

@@ -37,6 +37,17 @@ pub struct DeadChannels {
     pub weight_bytes: usize,
 }
 
+impl DeadChannels {
+    /// These and others.
+    pub(super) fn with(self, other: Self) -> Self {
+        Self {
+            channels: self.channels + other.channels,
+            macs: self.macs + other.macs,
+            weight_bytes: self.weight_bytes + other.weight_bytes,
+        }
+    }
+}
+
 /// Removes all of them.
 pub(super) fn dead_channels(graph: &mut Graph, config: &Config) -> DeadChannels {
     let layers: Vec<Option<Layer>> = graph.nodes.iter().map(|node| Layer::new(graph, node)).collect();

@@ -298,7 +298,7 @@ fn nodes() {
         (
             op,
             r#""opp": "quantize""#,
-            "line 12, column 6: node #0: unknown field `opp`, expected one of `op`, `name`, `inputs`, `outputs`, `attributes`\n  = help: did you mean `op`?",
+            "line 12, column 6: node #0: unknown field `opp`, expected one of `op`, `name`, `inputs`, `outputs`, `attributes`, `regions`\n  = help: did you mean `op`?",
         ),
         (
             r#", "attributes": {"dtype": "i8"}"#,

@@ -16,12 +16,14 @@ fn samples() -> Vec<Vec<u8>> {
     let squeeze = one(43, F32, [&[1, 2], &[2]], None, Some((30, Table::default().with(0, vec![0]))));
     let files = [
         add(),
+        branches(),
         conv_2d(),
         depthwise_conv_2d(),
         fully_connected(),
         mean(&[0, -1], &[3]),
         pad(),
         pool,
+        repeated(),
         reshape(&[3, -1], &[3, 4]),
         signal_window(),
         softmax(),

@@ -40,7 +40,7 @@ fn two_subgraphs(signatures: Vec<Table>) -> Vec<u8> {
         let y = file.tensor("y", F32, &[extent]);
         file.operator(0, &[x, x], y, Some((11, Table::default())));
         (file.inputs, file.outputs) = (vec![x], vec![y]);
-        (file.subgraph().with(SUBGRAPH_NAME, name), file)
+        (file.main_subgraph().with(SUBGRAPH_NAME, name), file)
     });
     let [(small, file), (large, _)] = subgraphs;
     let mut file = file;

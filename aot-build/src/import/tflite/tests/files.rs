@@ -43,6 +43,32 @@ pub(super) struct File {
     pub(super) outputs: Vec<i32>,
     /// Subgraphs beside the main one.
     pub(super) more: Vec<Table>,
+    /// Those behind the main one.
+    pub(super) subgraphs: Vec<Subgraph>,
+}
+
+/// A subgraph in the making.
+#[derive(Clone, Default)]
+pub(super) struct Subgraph {
+    pub(super) tensors: Vec<Table>,
+    pub(super) operators: Vec<Table>,
+    pub(super) inputs: Vec<i32>,
+    pub(super) outputs: Vec<i32>,
+}
+
+impl Subgraph {
+    fn table(&self, graph: &Table) -> Table {
+        let mut graph = graph.clone();
+        for (slot, field) in [
+            (0, Field::from(self.tensors.clone())),
+            (1, self.inputs.clone().into()),
+            (2, self.outputs.clone().into()),
+            (3, self.operators.clone().into()),
+        ] {
+            graph.set(slot, field);
+        }
+        graph
+    }
 }
 
 impl File {
@@ -57,7 +83,32 @@ impl File {
             inputs: Vec::new(),
             outputs: Vec::new(),
             more: Vec::new(),
+            subgraphs: Vec::new(),
         }
+    }
+
+    /// The main subgraph, which is taken out.
+    fn take(&mut self) -> Subgraph {
+        Subgraph {
+            tensors: std::mem::take(&mut self.tensors),
+            operators: std::mem::take(&mut self.operators),
+            inputs: std::mem::take(&mut self.inputs),
+            outputs: std::mem::take(&mut self.outputs),
+        }
+    }
+
+    /// Adds a subgraph, which `build` makes as if it were the main one.
+    pub(super) fn subgraph(&mut self, build: impl FnOnce(&mut Self)) {
+        let main = self.take();
+        build(self);
+        let subgraph = self.take();
+        self.subgraphs.push(subgraph);
+        Subgraph {
+            tensors: self.tensors,
+            operators: self.operators,
+            inputs: self.inputs,
+            outputs: self.outputs,
+        } = main;
     }
 
     pub(super) fn tensor(&mut self, name: &str, ty: i8, shape: &[i32]) -> i32 {
@@ -102,22 +153,14 @@ impl File {
         self
     }
 
-    /// The subgraph.
-    pub(super) fn subgraph(&self) -> Table {
-        let mut graph = self.graph.clone();
-        for (slot, field) in [
-            (0, Field::from(self.tensors.clone())),
-            (1, self.inputs.clone().into()),
-            (2, self.outputs.clone().into()),
-            (3, self.operators.clone().into()),
-        ] {
-            graph.set(slot, field);
-        }
-        graph
+    /// The main subgraph.
+    pub(super) fn main_subgraph(&self) -> Table {
+        self.clone().take().table(&self.graph)
     }
 
     pub(super) fn bytes(&self) -> Vec<u8> {
-        self.bytes_of(vec![self.subgraph()])
+        let others = self.subgraphs.iter().map(|subgraph| subgraph.table(&Table::default()));
+        self.bytes_of([self.main_subgraph()].into_iter().chain(others).collect())
     }
 
     /// A file of these subgraphs.
@@ -238,6 +281,51 @@ pub(super) fn add() -> File {
 /// Options of a pool of 2 × 2 cells in steps of 2.
 pub(super) fn pool() -> Table {
     Table::default().with(0, 1_i8).with(1, 2_i32).with(2, 2_i32).with(3, 2_i32).with(4, 2_i32)
+}
+
+/// `x + x`, or the largest of `x` and 0, as `c` says.
+pub(super) fn branches() -> File {
+    let mut file = File::new();
+    let (c, x, y) = (file.tensor("c", BOOL, &[1]), file.tensor("x", F32, &[2]), file.tensor("y", F32, &[2]));
+    let options = Table::default().with(0, 1_i32).with(1, 2_i32);
+    file.operator(118, &[c, x], y, Some((92, options)));
+    (file.inputs, file.outputs) = (vec![c, x], vec![y]);
+    for code in [0, 19] {
+        file.subgraph(|file| {
+            let (a, b) = (file.tensor("a", F32, &[2]), file.tensor("b", F32, &[2]));
+            match code {
+                0 => file.operator(0, &[a, a], b, Some((11, Table::default()))),
+                _ => file.operator(code, &[a], b, None),
+            };
+            (file.inputs, file.outputs) = (vec![a], vec![b]);
+        });
+    }
+    file
+}
+
+/// `x` doubled, and `i` counted, until `i` is 5.
+pub(super) fn repeated() -> File {
+    let mut file = File::new();
+    let ids = [("i", I32), ("x", F32), ("n", I32), ("y", F32)].map(|(name, ty)| file.tensor(name, ty, &[1]));
+    let options = Table::default().with(0, 1_i32).with(1, 2_i32);
+    file.operator(119, &ids[..2], 0, Some((93, options)));
+    file.operators[0].set(OUTPUTS, ids[2..].to_vec());
+    (file.inputs, file.outputs) = (ids[..2].to_vec(), ids[2..].to_vec());
+    file.subgraph(|file| {
+        let (i, x) = (file.tensor("i", I32, &[1]), file.tensor("x", F32, &[1]));
+        let (limit, again) = (file.integers("limit", &[], &[5]), file.tensor("again", BOOL, &[1]));
+        file.operator(58, &[i, limit], again, Some((41, Table::default())));
+        (file.inputs, file.outputs) = (vec![i, x], vec![again]);
+    });
+    file.subgraph(|file| {
+        let (i, x) = (file.tensor("i", I32, &[1]), file.tensor("x", F32, &[1]));
+        let (n, y, one) =
+            (file.tensor("n", I32, &[1]), file.tensor("y", F32, &[1]), file.integers("one", &[], &[1]));
+        file.operator(0, &[i, one], n, Some((11, Table::default())));
+        file.operator(0, &[x, x], y, Some((11, Table::default())));
+        (file.inputs, file.outputs) = (vec![i, x], vec![n, y]);
+    });
+    file
 }
 
 pub(super) fn softmax() -> File {

@@ -1,6 +1,7 @@
 //! Files made by hand, damaged files, and real models.
 
 mod arithmetic;
+mod control;
 mod damage;
 mod entry;
 mod files;

@@ -1,0 +1,103 @@
+//! The steps that hold steps: a function for each, with an `if` or a loop that calls the
+//! functions of those.
+
+use aot_rt::Access;
+
+use super::literal::integer;
+use super::ports::Port;
+use super::runner::MANY_STEPS;
+use super::sites::Site;
+use super::steps::{Argument, Place, Steps, description};
+use super::writer::Code;
+use crate::program::{Control, Flow, Operand, Step};
+
+/// Most arguments of a function before clippy finds them many.
+const MANY_ARGUMENTS: usize = 7;
+
+impl<'m> Steps<'m> {
+    /// What a step decides by, if it does.
+    pub(super) fn decides(&self, step: &Step) -> Option<Argument<'m>> {
+        let operand = match &step.control()?.flow {
+            Flow::If { .. } => *step.operands.first()?,
+            Flow::While { test, .. } => Operand::Buffer(*test),
+        };
+        Some(Argument { name: "condition", access: Access::Read, place: self.place(&operand) })
+    }
+
+    /// What the function of a step is given that holds steps; nothing for others.
+    pub(super) fn control_arguments(
+        &self,
+        site: Site<'m>,
+        array: &impl Fn(&Port<'_>) -> String,
+    ) -> Vec<String> {
+        if site.step.control().is_none() {
+            return Vec::new();
+        }
+        let family = site.with_nested();
+        let workspace = family.iter().any(|site| self.works_in_workspace(*site));
+        let workspace = workspace.then(|| "workspace".to_owned());
+        workspace.into_iter().chain(self.ports(&family).iter().map(|(port, _)| array(port))).collect()
+    }
+
+    /// The function of such a step.
+    pub(super) fn control(&mut self, code: &mut Code, site: Site<'m>, control: &'m Control) {
+        let family = site.with_nested();
+        let mut signature = Vec::new();
+        if family.iter().any(|site| self.works_in_workspace(*site)) {
+            signature.push("workspace: &mut Workspace".to_owned());
+        }
+        for (port, written) in self.ports(&family) {
+            let reference = if written { "&mut " } else { "&" };
+            signature.push(format!("{}: {reference}{}", port.ident, port.array()));
+        }
+        let condition = self.truth(site.step);
+        code.doc(description(site.step));
+        if signature.len() > MANY_ARGUMENTS {
+            code.line(r#"#[allow(clippy::too_many_arguments, reason = "the caller's arrays")]"#);
+        }
+        if control.flow.blocks().iter().map(|(_, steps)| steps.len()).sum::<usize>() > MANY_STEPS {
+            code.line(r#"#[allow(clippy::too_many_lines, reason = "a line for each step")]"#);
+        }
+        code.wide_list(&format!("pub fn {}(", site.step.name), &signature, ") {");
+        code.indented(|code| match &control.flow {
+            Flow::If { then, otherwise } => self.branches(code, &condition, then, otherwise),
+            Flow::While { condition: steps, body, .. } => code.block("loop {", "}", |code| {
+                self.block(code, steps);
+                code.block(format!("if {condition} == 0 {{"), "}", |code| code.line("break;"));
+                self.block(code, body);
+            }),
+        });
+        code.line("}");
+    }
+
+    fn branches(&self, code: &mut Code, condition: &str, then: &'m [Step], otherwise: &'m [Step]) {
+        if otherwise.is_empty() {
+            return code.block(format!("if {condition} != 0 {{"), "}", |code| self.block(code, then));
+        }
+        code.line(format!("if {condition} == 0 {{"));
+        code.indented(|code| self.block(code, otherwise));
+        if !then.is_empty() {
+            code.line("} else {");
+            code.indented(|code| self.block(code, then));
+        }
+        code.line("}");
+    }
+
+    /// The byte that a step decides by.
+    fn truth(&self, step: &Step) -> String {
+        let Some(Argument { place, .. }) = self.decides(step) else { return String::new() };
+        match place {
+            Place::Workspace(_, offset) => format!("workspace.read::<u8, {}, 1>()[0]", integer(offset)),
+            Place::Constant(view) => format!("CONSTANTS.get::<u8, {}, 1>()[0]", integer(view.offset)),
+            // Where it is a part of an array, that is one of truth values as well.
+            Place::Caller(view, port) => format!("{}[{}]", port.ident, integer(view.offset)),
+        }
+    }
+
+    fn block(&self, code: &mut Code, steps: &'m [Step]) {
+        for step in steps {
+            let site = Site { step, layer: None };
+            self.call(code, "", site, &|port| port.ident.clone(), &[], ");");
+        }
+    }
+}
