@@ -311,16 +311,6 @@ fn element_types() {
     }
 }
 
-/// Branches and loops are operators that are not known, whatever their subgraphs call.
-#[test]
-fn control_flow() {
-    for (code, name) in [(118, "IF"), (119, "WHILE")] {
-        let file = one(code, F32, [&[4]; 2], None, None);
-        let found = file.problems();
-        assert!(found.contains(&format!("{name} (1 node: #0 `y`)")), "{found}");
-    }
-}
-
 /// What nothing needs is looked at, too.
 #[test]
 fn operators_that_nothing_needs() {
