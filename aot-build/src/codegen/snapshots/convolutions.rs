@@ -3,6 +3,7 @@
 #[allow(
     dead_code,
     unreachable_pub,
+    clippy::many_single_char_names,
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
     reason = "the user takes what it needs; names and lengths are the model's"

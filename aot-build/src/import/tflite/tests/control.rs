@@ -20,7 +20,10 @@ fn called() -> File {
     file
 }
 
-fn check(file: impl Fn() -> File, cases: &[(fn(&mut File), &str)]) {
+/// What is done to a file, and what is said of it then.
+type Case = (fn(&mut File), &'static str);
+
+fn check(file: impl Fn() -> File, cases: &[Case]) {
     for (spoil, expect) in cases {
         let mut file = file();
         spoil(&mut file);
