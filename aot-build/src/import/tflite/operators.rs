@@ -1,9 +1,8 @@
 //! What the importer knows of each operator.
 
-use aot_rt::DType;
-
 use super::node::Node;
 use super::schema::OperatorCode;
+use super::types::Rows;
 use super::variables::Access;
 use super::{
     arithmetic, images, layers, lookups, matrices, movement, names, normalizations, recurrent, reductions,
@@ -31,7 +30,7 @@ pub(crate) struct Known {
     /// It keeps its last result, and is given it in the next run as an operand more.
     pub(super) keeps: bool,
     /// Types of operands and result that belong together.
-    pub(crate) types: &'static [&'static [DType]],
+    pub(crate) types: Rows,
     pub(super) meaning: Meaning,
 }
 
@@ -100,7 +99,7 @@ pub(super) const fn known(
     name: &'static str,
     version: i32,
     operands: [usize; 2],
-    types: &'static [&'static [DType]],
+    types: Rows,
     map: Map,
 ) -> Known {
     let meaning = Meaning::Op(map);
@@ -116,7 +115,7 @@ pub(super) const fn variable(name: &'static str, access: Access) -> Known {
 pub(super) const fn constant(
     name: &'static str,
     operands: [usize; 2],
-    types: &'static [&'static [DType]],
+    types: Rows,
     compute: Compute,
 ) -> Known {
     new(name, 1, operands, types, Meaning::Constant(compute))
@@ -126,7 +125,7 @@ pub(super) const fn new(
     name: &'static str,
     version: i32,
     operands: [usize; 2],
-    types: &'static [&'static [DType]],
+    types: Rows,
     meaning: Meaning,
 ) -> Known {
     Known {
