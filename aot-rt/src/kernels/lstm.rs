@@ -10,7 +10,6 @@
 //!
 //! Weights, biases and what else the gates have stand in this order: candidate, forget,
 //! output, input. Without an input gate, `input` is `1 - forget`.
-#![expect(clippy::too_many_arguments, reason = "a kernel takes its operands one by one")]
 
 use super::elementwise::logistic;
 use super::filters::{products_f32, products_i8, products_i16};

@@ -16,6 +16,7 @@
 #![expect(clippy::too_many_arguments, reason = "a kernel has an argument for each operand")]
 
 use crate::params::kernel_params;
+
 mod add;
 mod arg;
 mod batch_matmul;

@@ -2,7 +2,6 @@
 //!
 //! Every filter has a memory of its last features, oldest first; a unit is the sum of `rank`
 //! filters.
-#![expect(clippy::too_many_arguments, reason = "a kernel takes its operands one by one")]
 
 use super::filters::{products_f32, products_i8};
 use super::loops::{chunks, chunks_mut};

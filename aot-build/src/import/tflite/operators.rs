@@ -206,7 +206,7 @@ pub(super) fn find(code: &OperatorCode) -> Result<&'static Known, String> {
     let builtin = names::operator_name(code.builtin);
     let (name, families, shown) = match (code.builtin, code.custom.as_deref().unwrap_or_default()) {
         (names::CUSTOM, custom) => (custom, &CUSTOM_FAMILIES[..], format!("{builtin} \"{custom}\"")),
-        _ => (&*builtin, &FAMILIES[..], builtin.clone()),
+        _ => (&*builtin, FAMILIES, builtin.clone()),
     };
     match families.iter().copied().flatten().find(|known| known.name == name) {
         Some(known) if (1..=known.version).contains(&code.version) => Ok(known),

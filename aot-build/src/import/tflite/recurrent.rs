@@ -6,8 +6,7 @@ use super::types::{ONE_F, ONE_F_I, ONE_F_I_W};
 use crate::error::OpError;
 use crate::ops::{Activation, BidirectionalLstm, Lstm, Op, Rnn, Svdf};
 
-/// Types of `x` and the result; those of the others follow from them.
-
+/// The types are those of `x` and the result; those of the others follow from them.
 pub(super) const OPERATORS: &[Known] = &[
     known("BIDIRECTIONAL_SEQUENCE_LSTM", 3, [48, 48], ONE_F, bidirectional_sequence_lstm)
         .recurrent(39, &[35, 36, 37, 38])
