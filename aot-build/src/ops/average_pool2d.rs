@@ -10,8 +10,8 @@ use aot_rt::DType;
 use aot_rt::kernels::{AveragePool2dF32, AveragePool2dI8, Kernel, OutputI8, RangeI8, Window2d};
 use serde::{Deserialize, Serialize};
 
-use super::window::{describe, window};
-use super::{Activation, Operands, Operator, Padding2d, no_kernel, one, quantized};
+use super::window::{cells, describe, pooled, window};
+use super::{Activation, Operands, Operator, Padding2d, no_kernel, quantized};
 use crate::error::OpError;
 use crate::graph::{Shape, TensorType};
 use crate::program::NodeLowering;
@@ -44,11 +44,7 @@ impl Operator for AveragePool2d {
     const NAME: &'static str = "average_pool2d";
 
     fn infer(&self, operands: &Operands<'_>) -> Result<Vec<TensorType>, OpError> {
-        operands.count(1..=1)?;
-        let x = operands.get(0)?;
-        let [batch, _, _, channels] = x.ty.shape.array()?;
-        let [height, width] = self.window(&x.ty.shape)?.output;
-        one(x.ty.dtype, [batch, height, width, channels])
+        pooled(operands, |x| self.window(x))
     }
 
     fn activation_mut(&mut self) -> Option<&mut Activation> {
@@ -56,7 +52,7 @@ impl Operator for AveragePool2d {
     }
 
     fn cells(&self) -> u64 {
-        (self.window[0] as u64).saturating_mul(self.window[1] as u64)
+        cells(self.window)
     }
 
     fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {

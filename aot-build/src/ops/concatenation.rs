@@ -10,7 +10,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::strided::Strided;
-use super::{Operands, Operator, View, one, quantized};
+use super::{Operands, Operator, View, axis, one, quantized};
 use crate::error::OpError;
 use crate::graph::TensorType;
 use crate::program::NodeLowering;
@@ -31,9 +31,7 @@ impl Operator for Concatenation {
         let first = &operands.get(0)?.ty;
         let mut extents = first.shape.to_vec();
         let axis = self.axis;
-        if axis >= extents.len() {
-            return Err(format!("axis {axis} is outside of {first}").into());
-        }
+        axis::extent(first, axis)?;
         for i in 1..operands.len() {
             let ty = &operands.get(i)?.ty;
             let differs = |a: usize| a != axis && ty.shape.get(a) != first.shape.get(a);

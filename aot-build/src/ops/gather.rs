@@ -10,7 +10,7 @@ use aot_rt::kernels::{GatherI8, Kernel};
 use serde::{Deserialize, Serialize};
 
 use super::strided::{Loop, Strided};
-use super::{Operands, Operator, View, no_kernel, one, quantized};
+use super::{Operands, Operator, View, axis, no_kernel, one, quantized};
 use crate::error::OpError;
 use crate::graph::{Shape, Tensor, TensorType};
 use crate::program::NodeLowering;
@@ -68,9 +68,7 @@ impl Operator for Gather {
     fn infer(&self, operands: &Operands<'_>) -> Result<Vec<TensorType>, OpError> {
         operands.count(2..=2)?;
         let (x, indices) = (&operands.get(0)?.ty, operands.get(1)?);
-        if self.axis >= x.shape.len() {
-            return Err(format!("axis {} is outside of {x}", self.axis).into());
-        }
+        axis::extent(x, self.axis)?;
         if !matches!(indices.ty.dtype, DType::I32 | DType::I64) {
             return Err(format!("indices are {}, expected i32 or i64", indices.ty.dtype.name()).into());
         }

@@ -46,8 +46,8 @@ impl Operator for Logistic {
             }
             (DType::I16, DType::I16) => {
                 let params = tables_i16::logistic_factor(node, tables_i16::LOGISTIC)?;
-                let operands = vec![node.read(0)?, node.write(0), tables_i16::logistic(node)];
-                node.step(Kernel::LogisticI16(params), operands, 0, format!("{len} elements, table"));
+                let operands = vec![node.read(0)?, node.write(0)];
+                node.step(Kernel::LogisticI16(params), operands, 0, format!("{len} elements"));
                 Ok(())
             }
             (x, y) => Err(no_kernel(&[x, y])),

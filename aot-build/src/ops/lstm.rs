@@ -130,8 +130,8 @@ impl Layer {
         let gates = self.gates(|i| operands.optional(i).is_some());
         if gates.len() < ORDER.len() {
             let of_input = [self.recurrent(INPUT), self.peephole(INPUT), self.bias(INPUT)];
-            let of_input = of_input.into_iter().chain(self.norm.map(|norm| norm + INPUT));
-            for i in of_input.filter(|i| operands.optional(*i).is_some()) {
+            let mut of_input = of_input.into_iter().chain(self.norm.map(|norm| norm + INPUT));
+            if let Some(i) = of_input.find(|i| operands.optional(*i).is_some()) {
                 let weights = self.weights(INPUT);
                 return Err(format!(
                     "operand {i} is of the input gate, whose weights, operand {weights}, are left out"

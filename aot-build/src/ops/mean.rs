@@ -12,8 +12,8 @@ use aot_rt::fixed_point::Multiplier;
 use aot_rt::kernels::{Kernel, MeanF32, MeanI8, MeanI16, Reduction};
 use serde::{Deserialize, Serialize};
 
-use super::quantized::{check_sum, multiplier, tensor_wide, without_zero_point};
-use super::{Activation, Operands, Operator, no_kernel, one, reduced};
+use super::quantized::{check_sum, multiplier, symmetric, tensor_wide};
+use super::{Activation, Operands, Operator, no_kernel, reduced};
 use crate::error::OpError;
 use crate::graph::TensorType;
 use crate::program::NodeLowering;
@@ -34,9 +34,7 @@ impl Operator for Mean {
     const NAME: &'static str = "mean";
 
     fn infer(&self, operands: &Operands<'_>) -> Result<Vec<TensorType>, OpError> {
-        operands.count(1..=1)?;
-        let x = operands.get(0)?;
-        one(x.ty.dtype, reduced::extents(x, &self.axes, self.keep_dimensions)?)
+        reduced::infer(operands, &self.axes, self.keep_dimensions)
     }
 
     fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {
@@ -74,8 +72,8 @@ pub(super) fn quantized(
         factor(multiplier(f64::from(input.scale) / f64::from(output.scale))?);
     let count = reduction.reduced.iter().map(|extent| *extent as u64).product();
     if x.ty.dtype == DType::I16 {
-        without_zero_point(x)?;
-        without_zero_point(y)?;
+        symmetric(x)?;
+        symmetric(y)?;
         check_sum(count, 1 << 15, shift)?;
         let single_rounding = node.single_rounding();
         return Ok(Kernel::MeanI16(MeanI16 { reduction, multiplier, shift, single_rounding }));

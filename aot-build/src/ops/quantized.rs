@@ -28,18 +28,6 @@ pub(super) fn legacy(tensor: &Tensor) -> bool {
     tensor.ty.quantization.as_ref().is_some_and(|quantization| quantization.legacy())
 }
 
-/// Checks that an int16 tensor stands for 0 with 0, as kernels of int16 take it.
-///
-/// # Errors
-///
-/// When it does with another number, or has no scale.
-pub(super) fn without_zero_point(tensor: &Tensor) -> Result<(), OpError> {
-    if tensor_wide(tensor)?.zero_point == 0 {
-        return Ok(());
-    }
-    Err(format!("`{}` is i16 with a zero point other than 0", tensor.name).into())
-}
-
 /// The 15 bits of a factor, and how far a product with them is shifted right.
 ///
 /// # Errors
@@ -143,7 +131,7 @@ pub(super) fn output(node: &NodeLowering<'_, '_>, activation: Activation) -> Res
     })
 }
 
-/// Scale of an int16 tensor, which must have zero point 0.
+/// Scale and zero point of a tensor that must stand for 0 with 0, as kernels of int16 take it.
 ///
 /// # Errors
 ///
@@ -190,7 +178,7 @@ pub(super) fn check_sum(count: u64, term: u64, shift: i32) -> Result<(), OpError
 
 /// How the configuration asks to round.
 pub(super) fn rounding(node: &NodeLowering<'_, '_>) -> Rounding {
-    if node.single_rounding() { Rounding::Single } else { Rounding::Double }
+    Rounding::of(node.single_rounding())
 }
 
 /// Appends the step that looks every int8 element up in `table`.

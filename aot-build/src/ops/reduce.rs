@@ -10,7 +10,7 @@ use aot_rt::DType;
 use aot_rt::kernels::{Kernel, Reduce as ReduceExact, ReduceProductI8, Reduction};
 use serde::{Deserialize, Serialize};
 
-use super::{Activation, Operands, Operator, mean, no_kernel, one, quantized, reduced};
+use super::{Activation, Operands, Operator, mean, no_kernel, quantized, reduced};
 use crate::error::OpError;
 use crate::graph::TensorType;
 use crate::program::NodeLowering;
@@ -123,9 +123,7 @@ impl Operator for Reduce {
     }
 
     fn infer(&self, operands: &Operands<'_>) -> Result<Vec<TensorType>, OpError> {
-        operands.count(1..=1)?;
-        let x = operands.get(0)?;
-        one(x.ty.dtype, reduced::extents(x, &self.axes, self.keep_dimensions)?)
+        reduced::infer(operands, &self.axes, self.keep_dimensions)
     }
 
     fn lower(&self, node: &mut NodeLowering<'_, '_>) -> Result<(), OpError> {

@@ -2,15 +2,31 @@
 
 use aot_rt::kernels::Reduction;
 
+use super::{Operands, one};
 use crate::error::OpError;
-use crate::graph::{Shape, Tensor};
+use crate::graph::{Shape, Tensor, TensorType};
+
+/// The result of an operator that reduces `axes` of its only operand to one of its elements' type.
+///
+/// # Errors
+///
+/// When the axes are not ascending ones of the operand.
+pub(super) fn infer(
+    operands: &Operands<'_>,
+    axes: &[usize],
+    keep_dimensions: bool,
+) -> Result<Vec<TensorType>, OpError> {
+    operands.count(1..=1)?;
+    let x = operands.get(0)?;
+    one(x.ty.dtype, extents(x, axes, keep_dimensions)?)
+}
 
 /// The extents of `x` without `axes`, or with extents of 1 in their place.
 ///
 /// # Errors
 ///
 /// When the axes are not ascending ones of `x`.
-pub(super) fn extents(x: &Tensor, axes: &[usize], keep_dimensions: bool) -> Result<Vec<usize>, OpError> {
+fn extents(x: &Tensor, axes: &[usize], keep_dimensions: bool) -> Result<Vec<usize>, OpError> {
     let rank = x.ty.shape.len();
     if !axes.is_sorted_by(|a, b| a < b) || axes.last().is_some_and(|axis| *axis >= rank) {
         return Err(format!("axes {axes:?} are not ascending axes of {}", x.ty).into());

@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::strided::{Movement, Strided};
-use super::{Operands, Operator, View};
+use super::{Operands, Operator, View, axis};
 use crate::error::OpError;
 use crate::graph::{Shape, TensorType};
 use crate::program::NodeLowering;
@@ -41,9 +41,7 @@ impl Operator for Split {
     fn infer(&self, operands: &Operands<'_>) -> Result<Vec<TensorType>, OpError> {
         operands.count(1..=1)?;
         let x = &operands.get(0)?.ty;
-        let Some(&extent) = x.shape.get(self.axis) else {
-            return Err(format!("axis {} is outside of {x}", self.axis).into());
-        };
+        let extent = axis::extent(x, self.axis)?;
         let sum = self.sizes.iter().try_fold(0_usize, |sum, size| sum.checked_add(*size));
         if sum != Some(extent) {
             let (axis, sizes) = (self.axis, &self.sizes);

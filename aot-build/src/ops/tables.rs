@@ -2,7 +2,8 @@
 //! result for `x`.
 
 use aot_rt::Quantization;
-use aot_rt::fixed_point::{Multiplier, Rounding, inverse_square_root, rounding_shift_right};
+use aot_rt::fixed_point::{Multiplier, ROOT_FRACTION, Rounding, over_square_root, rounding_shift_right};
+use aot_rt::kernels::table_i8;
 
 use super::quantized::multiplier;
 use crate::error::OpError;
@@ -16,11 +17,6 @@ pub(super) enum ToInteger {
     Truncated,
 }
 
-/// The table of a function of integers.
-fn table(function: impl Fn(i32) -> i32) -> [i8; 256] {
-    std::array::from_fn(|index| function(i32::from(index as u8 as i8)).clamp(-128, 127) as i8)
-}
-
 /// The table of a function of real numbers. All steps are in single precision, as in the
 /// reference; the function itself is exact before its result is rounded to that.
 pub(super) fn of_reals(
@@ -30,7 +26,7 @@ pub(super) fn of_reals(
     function: impl Fn(f64) -> f64,
 ) -> [i8; 256] {
     let inverse = 1.0 / y.scale;
-    table(|q| {
+    table_i8(|q| {
         let real = function(x.dequantize(q).into()) as f32;
         let steps = match to_integer {
             ToInteger::Nearest => (real * inverse).round(),
@@ -53,7 +49,7 @@ pub(super) fn of_differences(
     function: impl Fn(i32) -> i32,
 ) -> Result<[i8; 256], OpError> {
     let factor = ratio(f64::from(x.scale) / f64::from(y.scale), 255)?;
-    Ok(table(|q| factor.apply(function(q - x.zero_point), rounding).saturating_add(y.zero_point)))
+    Ok(table_i8(|q| factor.apply(function(q - x.zero_point), rounding).saturating_add(y.zero_point)))
 }
 
 /// The table of `1 / sqrt(x)`: that of the difference from the zero point in fixed point,
@@ -68,21 +64,26 @@ pub(super) fn reciprocal_root(
     y: Quantization,
     rounding: Rounding,
 ) -> Result<[i8; 256], OpError> {
-    /// Bits behind the point of the root.
-    const FRACTION: i32 = 20;
-    let factor = multiplier((1.0 / (x.scale.sqrt() * y.scale)).into())?;
-    if factor.shift < FRACTION - 31 {
-        return Err(format!("scales {} and {} are too far apart", x.scale, y.scale).into());
-    }
-    let scale = |Multiplier { multiplier, shift }, bits| Multiplier { multiplier, shift: shift + bits };
-    Ok(table(|q| match q - x.zero_point {
-        difference @ 1.. => {
-            let root = scale(inverse_square_root(difference), FRACTION).apply(1, rounding);
-            scale(factor, -FRACTION).apply(root, rounding).saturating_add(y.zero_point)
-        }
+    let factor = over_root((1.0 / (x.scale.sqrt() * y.scale)).into(), x, y)?;
+    Ok(table_i8(|q| match q - x.zero_point {
+        difference @ 1.. => over_square_root(factor, difference, rounding).saturating_add(y.zero_point),
         0 => i32::MAX,
         _ => y.zero_point,
     }))
+}
+
+/// The factor of inverse square roots as [`over_square_root`] takes it.
+///
+/// # Errors
+///
+/// When the scales are too far apart.
+pub(super) fn over_root(real: f64, x: Quantization, y: Quantization) -> Result<Multiplier, OpError> {
+    let Multiplier { multiplier, shift } = multiplier(real)?;
+    let shift = shift - ROOT_FRACTION;
+    if shift < -31 {
+        return Err(format!("scales {} and {} are too far apart", x.scale, y.scale).into());
+    }
+    Ok(Multiplier { multiplier, shift })
 }
 
 /// The table of `leaky_relu`.
@@ -98,7 +99,7 @@ pub(super) fn leaky_relu(
 ) -> Result<[i8; 256], OpError> {
     let [positive, negative] = leaky_relu_factors(x, y, alpha, 255)?;
     let sign = if alpha < 0.0 { -1 } else { 1 };
-    Ok(table(|q| {
+    Ok(table_i8(|q| {
         let difference = q - x.zero_point;
         let scaled = if difference < 0 {
             sign * negative.apply(difference, rounding)
@@ -142,7 +143,7 @@ pub(super) fn hard_swish(x: Quantization, y: Quantization) -> Result<[i8; 256], 
         return Err(format!("scales {} and {} are too far apart", x.scale, y.scale).into());
     }
     let (output_short, reach_short) = (short(output), short(reach));
-    Ok(table(|q| {
+    Ok(table_i8(|q| {
         let difference = (q - x.zero_point) << MORE_BITS;
         // `x` on the result's scale.
         let scaled = high_mul(difference, output_short);

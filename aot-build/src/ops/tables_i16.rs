@@ -60,26 +60,6 @@ pub(super) fn softmax(node: &mut NodeLowering<'_, '_>) -> [Operand; 2] {
     [constant(node, &exp), constant(node, &reciprocal)]
 }
 
-/// The table of the logistic function for 0, 1/24, 2/24, …, from which that and the hyperbolic
-/// tangent are interpolated, as a constant of the program.
-pub(super) fn logistic(node: &mut NodeLowering<'_, '_>) -> Operand {
-    constant(node, &logistic_table())
-}
-
-/// In steps of 1/65536, less a half; moved up by half of what a line between two entries is
-/// too low by. The last one is 1.
-fn logistic_table() -> [i16; 256] {
-    let logistic = |steps: f64| 65_536.0 / (1.0 + (-steps / 24.0).exp());
-    std::array::from_fn(|i| {
-        if i == 255 {
-            return i16::MAX;
-        }
-        let i = i as f64;
-        let below = logistic(i + 0.5) - (logistic(i) + logistic(i + 1.0)) / 2.0;
-        ((logistic(i) + below / 2.0).round() - 32_768.0) as i16
-    })
-}
-
 /// Powers of two that the scale of `x` may be, in steps of 1/4096, to be multiplied exactly.
 pub(super) const LOGISTIC: &[i32] = &[0];
 /// Likewise for the hyperbolic tangent.
@@ -123,10 +103,6 @@ mod tests {
         for (i, entry) in table.into_iter().enumerate() {
             let real = ((i as f64 * 128.0 - 32_768.0) * 1e-4).exp() * 1e3;
             assert!((f64::from(entry) - real).abs() <= 2.0 + real * 1e-4, "{i}: {entry}, {real}");
-        }
-        for (i, entry) in logistic_table().into_iter().enumerate() {
-            let real = 65_536.0 / (1.0 + (-(i as f64) / 24.0).exp()) - 32_768.0;
-            assert!((f64::from(entry) - real).abs() <= 1.5, "{i}: {entry}, {real}");
         }
     }
 

@@ -7,7 +7,7 @@ use aot_rt::DType;
 use aot_rt::fixed_point::Multiplier;
 use aot_rt::kernels::{InterpolateI16, Kernel, RsqrtI16, SqrtI16};
 
-use super::{Activation, UnaryFunction, no_kernel, quantize, quantized, tables_i16};
+use super::{Activation, UnaryFunction, no_kernel, quantize, quantized, tables, tables_i16};
 use crate::error::OpError;
 use crate::program::{NodeLowering, Operand};
 
@@ -41,7 +41,7 @@ fn kernel(
         UnaryFunction::Rsqrt => return Ok((Kernel::RsqrtI16(rsqrt(node, len)?), None)),
         UnaryFunction::Tanh => {
             let params = tables_i16::logistic_factor(node, tables_i16::TANH)?;
-            return Ok((Kernel::TanhI16(params), Some(tables_i16::logistic(node))));
+            return Ok((Kernel::TanhI16(params), None));
         }
         UnaryFunction::Exp => &f64::exp,
         UnaryFunction::Gelu => &gelu,
@@ -64,13 +64,9 @@ fn kernel(
 
 /// How the reciprocal square root of an integer is scaled.
 fn rsqrt(node: &NodeLowering<'_, '_>, len: usize) -> Result<RsqrtI16, OpError> {
-    /// Bits that the kernel adds to the root.
-    const MORE_BITS: i32 = 20;
     let (x, y) = (quantized::symmetric(node.input(0)?)?, quantized::symmetric(node.output(0))?);
-    let Multiplier { multiplier, shift } =
-        quantized::multiplier(1.0 / (f64::from(x.scale).sqrt() * f64::from(y.scale)))?;
-    let shift = Some(shift - MORE_BITS).filter(|shift| *shift >= -31);
-    let shift = shift.ok_or_else(|| format!("scales {} and {} are too large", x.scale, y.scale))?;
+    let factor = 1.0 / (f64::from(x.scale).sqrt() * f64::from(y.scale));
+    let Multiplier { multiplier, shift } = tables::over_root(factor, x, y)?;
     Ok(RsqrtI16 { len, multiplier, shift, single_rounding: node.single_rounding() })
 }
 

@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::strided::{Movement, Strided};
-use super::{Operands, Operator, View};
+use super::{Operands, Operator, View, axis};
 use crate::error::OpError;
 use crate::graph::{Shape, TensorType, check_count};
 use crate::program::NodeLowering;
@@ -37,9 +37,7 @@ impl Operator for Unpack {
     fn infer(&self, operands: &Operands<'_>) -> Result<Vec<TensorType>, OpError> {
         operands.count(1..=1)?;
         let x = &operands.get(0)?.ty;
-        if self.axis >= x.shape.len() {
-            return Err(format!("axis {} is outside of {x}", self.axis).into());
-        }
+        axis::extent(x, self.axis)?;
         let mut extents = x.shape.to_vec();
         let results = extents.remove(self.axis);
         check_count(results, "results")?;

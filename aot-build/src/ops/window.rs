@@ -3,8 +3,9 @@
 use aot_rt::kernels::Window2d;
 use serde::{Deserialize, Serialize};
 
+use super::{Operands, one};
 use crate::error::OpError;
-use crate::graph::Shape;
+use crate::graph::{Shape, TensorType};
 
 /// Cells added around an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -128,6 +129,27 @@ fn place(
         (placement.output[axis], placement.before[axis]) = (output, before);
     }
     Ok(placement)
+}
+
+/// The result of a pool over `windows` of its operand.
+///
+/// # Errors
+///
+/// When there is another number of operands, or no window.
+pub(super) fn pooled(
+    operands: &Operands<'_>,
+    windows: impl Fn(&Shape) -> Result<Window2d, OpError>,
+) -> Result<Vec<TensorType>, OpError> {
+    operands.count(1..=1)?;
+    let x = &operands.get(0)?.ty;
+    let [batch, _, _, channels] = x.shape.array()?;
+    let [height, width] = windows(&x.shape)?.output;
+    one(x.dtype, [batch, height, width, channels])
+}
+
+/// Cells of a window.
+pub(super) const fn cells([height, width]: [usize; 2]) -> u64 {
+    (height as u64).saturating_mul(width as u64)
 }
 
 /// The stride of a pool that states none.

@@ -1,7 +1,7 @@
 //! Logistic function and hyperbolic tangent of int16, by interpolation in a table.
 //!
-//! Operands have 3 integer bits and 12 fraction bits, results 15 fraction bits. They equal
-//! those of the reference in every bit, for every operand.
+//! Operands are in steps of 1/12288, 512 from one entry of the table to the next; results have
+//! 15 fraction bits. They equal those of the reference in every bit, for every operand.
 
 use super::logistic;
 
@@ -31,40 +31,28 @@ const fn table() -> [u16; 256] {
 }
 
 /// The logistic function, times `2^(16 + BITS)`, of a magnitude of which the bits above the
-/// lowest `BITS` are a position in the table.
+/// lowest `BITS` are a position in the table; `None` beyond it.
 #[inline(always)]
-fn interpolate<const BITS: u32>(magnitude: u32) -> i32 {
+fn interpolate<const BITS: u32>(magnitude: u32) -> Option<i32> {
     let position = (magnitude >> BITS) as usize;
-    let (Some(from), Some(to)) = (TABLE.get(position), TABLE.get(position + 1)) else {
-        return i32::from(u16::MAX) << BITS;
-    };
+    let (from, to) = (*TABLE.get(position)?, *TABLE.get(position + 1)?);
     let part = (magnitude & ((1 << BITS) - 1)) as i32;
-    (i32::from(*from) << BITS) + part * i32::from(to.wrapping_sub(*from))
+    Some((i32::from(from) << BITS) + part * i32::from(to.wrapping_sub(from)))
 }
 
-/// `1 / (1 + exp(-x))` of an `x` in units of `2^-12`; the result is in units of `2^-15`.
+/// `1 / (1 + exp(-x))` of an `x` in units of 1/12288; the result is in units of `2^-15`.
 #[must_use]
-pub fn logistic_i16(x: i16) -> i16 {
-    let x = i32::from(x) * 3;
-    let magnitude = x.unsigned_abs();
-    let y = if magnitude >> 9 >= 255 { 0x7fff << 10 } else { interpolate::<9>(magnitude) };
+pub fn interpolated_logistic(x: i32) -> i16 {
+    let y = interpolate::<9>(x.unsigned_abs()).unwrap_or(0x7fff << 10);
     let y = if x < 0 { (1 << 25) - y + (1 << 9) - 1 } else { y + (1 << 9) };
     (y >> 10) as i16
 }
 
-/// Hyperbolic tangent of an `x` in units of `2^(shift - 12)`; the result is in units of
-/// `2^-15`. `shift` is at most 12.
+/// Hyperbolic tangent of an `x` in units of 1/12288; the result is in units of `2^-15`.
 #[must_use]
-pub fn tanh_i16(x: i16, shift: i32) -> i16 {
+pub fn interpolated_tanh(x: i32) -> i16 {
     // tanh(x) = 2 * logistic(2 * x) - 1
-    let x = i32::from(x) * 3;
-    let x = if shift < 0 {
-        let right = shift.unsigned_abs() & 31;
-        x.wrapping_add(1 << (right - 1)) >> right
-    } else {
-        x.wrapping_shl(shift.unsigned_abs())
-    };
-    let y = interpolate::<8>(x.unsigned_abs()) - (1 << 23);
+    let y = interpolate::<8>(x.unsigned_abs()).unwrap_or(0xffff << 8) - (1 << 23);
     let y = if x < 0 { (1 << 7) - 1 - y } else { y + (1 << 7) };
     (y >> 8) as i16
 }
@@ -85,14 +73,12 @@ mod tests {
 
     #[test]
     fn functions_are_near_the_real_ones() {
-        for x in i16::MIN..=i16::MAX {
-            let real = f64::from(x) / 4096.0;
-            let expect = 32768.0 / (1.0 + libm::exp(-real));
-            assert!((f64::from(logistic_i16(x)) - expect).abs() < 2.0, "logistic {x}");
-            for shift in [-3, 0, 3] {
-                let expect = 32768.0 * libm::tanh(libm::ldexp(real, shift));
-                assert!((f64::from(tanh_i16(x, shift)) - expect).abs() < 4.0, "tanh {x} {shift}");
-            }
+        for x in (-500_000..=500_000).chain([i32::MIN, -(1 << 30), 1 << 30, i32::MAX]) {
+            let real = f64::from(x) / 12_288.0;
+            let expect = 32_768.0 / (1.0 + libm::exp(-real));
+            assert!((f64::from(interpolated_logistic(x)) - expect).abs() < 2.0, "logistic {x}");
+            let expect = 32_768.0 * libm::tanh(real);
+            assert!((f64::from(interpolated_tanh(x)) - expect).abs() < 4.0, "tanh {x}");
         }
     }
 }

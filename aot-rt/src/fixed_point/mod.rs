@@ -6,13 +6,11 @@
 //! ([`Rounding::Single`]).
 
 mod interpolated;
-mod inverse_sqrt;
-mod root;
+mod inverse_square_root;
 mod transcendental;
 
-pub use interpolated::{logistic_i16, tanh_i16};
-pub use inverse_sqrt::inverse_sqrt;
-pub use root::inverse_square_root;
+pub use interpolated::{interpolated_logistic, interpolated_tanh};
+pub use inverse_square_root::{ROOT_FRACTION, inverse_square_root, over_square_root};
 pub use transcendental::{exp_negative, logarithm, logistic, one_over_one_plus, tanh_of_double};
 
 /// How often [`Multiplier::apply`] rounds.
@@ -23,6 +21,15 @@ pub enum Rounding {
     Double,
     /// Once, ties up.
     Single,
+}
+
+impl Rounding {
+    /// What parameters of kernels say by one bit.
+    #[inline(always)]
+    #[must_use]
+    pub const fn of(single: bool) -> Self {
+        if single { Self::Single } else { Self::Double }
+    }
 }
 
 /// The factor `multiplier * 2^(shift - 31)`.

@@ -99,7 +99,7 @@ pub fn compare_i64(params: &impl Params<Compare>, x: &[i64], y: &mut [i8], b: &[
 /// As in the reference, the real numbers are compared in steps of 1/256.
 pub fn compare_i8(params: &impl Params<CompareI8>, x: &[i8], y: &mut [i8], b: &[i8]) {
     let p = params.get();
-    let rounding = if p.single_rounding { Rounding::Single } else { Rounding::Double };
+    let rounding = Rounding::of(p.single_rounding);
     let a_scaler = Scaler::new(Multiplier { multiplier: p.a_multiplier, shift: p.a_shift }, rounding);
     let b_scaler = Scaler::new(Multiplier { multiplier: p.b_multiplier, shift: p.b_shift }, rounding);
     zip_into(&p.broadcast, x, b, y, |a, b| {

@@ -1,7 +1,7 @@
 //! `gather`: slices of a tensor, by indices that are known when the model runs.
 
 use super::kernel_params;
-use super::loops::{chunks, chunks_mut, part};
+use super::loops::{chunks, chunks_mut, copy_or_clear, part};
 use crate::Params;
 
 kernel_params! {
@@ -45,13 +45,7 @@ impl GatherI8 {
     fn slices(&self, x: &[i8], y: &mut [i8], indices: &[i32]) {
         for (&index, y) in indices.iter().zip(chunks_mut(y, self.block)) {
             let index = usize::try_from(index).unwrap_or(self.extent).min(self.extent);
-            let slice = part(x, index * self.block, self.block);
-            if slice.is_empty() {
-                y.fill(0);
-            }
-            for (y, x) in y.iter_mut().zip(slice) {
-                *y = *x;
-            }
+            copy_or_clear(part(x, index * self.block, self.block), y);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `gather_nd`: slices of a tensor, by an index for each of its first axes.
 
 use super::kernel_params;
-use super::loops::{chunks, chunks_mut, part};
+use super::loops::{chunks, chunks_mut, copy_or_clear, part};
 use crate::Params;
 
 kernel_params! {
@@ -40,13 +40,7 @@ pub fn gather_nd_i8(params: &impl Params<GatherNdI8>, x: &[i8], y: &mut [i8], in
     let p = params.get();
     debug_assert_eq!((indices.len(), y.len()), (p.count * p.axes, p.count * p.block));
     for (indices, y) in chunks(indices, p.axes).zip(chunks_mut(y, p.block)) {
-        let slice = p.start(indices).map_or(&[][..], |start| part(x, start, p.block));
-        if slice.is_empty() {
-            y.fill(0);
-        }
-        for (y, x) in y.iter_mut().zip(slice) {
-            *y = *x;
-        }
+        copy_or_clear(p.start(indices).map_or(&[][..], |start| part(x, start, p.block)), y);
     }
 }
 

@@ -1,10 +1,12 @@
 //! Functions of one int16, interpolated between the entries of a table.
 //!
-//! The tables are made when the model is compiled, and are constants of the program.
+//! The tables are made when the model is compiled, and are constants of the program; but that of
+//! the logistic function, which is always the same.
 
 use super::elements::Elements;
 use super::kernel_params;
 use crate::Params;
+use crate::fixed_point::{interpolated_logistic, interpolated_tanh};
 
 kernel_params! {
     /// Parameters of [`interpolate_i16`].
@@ -57,44 +59,20 @@ impl LogisticI16 {
     }
 }
 
-/// The logistic function of a number of steps of which an entry has `2^BITS`, in steps of
-/// `2^-(16 + BITS)`; `None` beyond the table.
-#[inline(always)]
-fn logistic<const BITS: u32>(table: &[i16], steps: u32) -> Option<i32> {
-    let index = (steps >> BITS) as usize;
-    let (&from, &to) = (table.get(index)?, table.get(index + 1)?);
-    // An entry leaves the half out that all have.
-    let (from, to) = (i32::from(from) + 32_768, i32::from(to) + 32_768);
-    let fraction = (steps & ((1 << BITS) - 1)) as i32;
-    Some((from << BITS).wrapping_add(fraction.wrapping_mul(to - from)))
-}
-
 /// The logistic function, int16; the scale of `y` is 1/32768, zero points are 0.
 ///
-/// `x` and `y`: `[len]`, `table`: `[256]`, the function's results for 0, 1/24, 2/24, … in
-/// steps of 1/65536, less 32768.
-pub fn logistic_i16(params: &impl Params<LogisticI16>, elements: impl Elements<i16>, table: &[i16]) {
-    debug_assert_eq!(table.len(), 256);
+/// `x` and `y`: `[len]`.
+pub fn logistic_i16(params: &impl Params<LogisticI16>, elements: impl Elements<i16>) {
     let p = params.get();
-    elements.map(p.len, |x| {
-        let x = p.scaled(x);
-        let y = logistic::<9>(table, x.unsigned_abs()).unwrap_or(0x7fff << 10);
-        ((if x >= 0 { y + (1 << 9) } else { (1 << 25) - y + (1 << 9) - 1 }) >> 10) as i16
-    });
+    elements.map(p.len, |x| interpolated_logistic(p.scaled(x)));
 }
 
 /// The hyperbolic tangent, int16; the scale of `y` is 1/32768, zero points are 0.
 ///
-/// Operands as those of [`logistic_i16`]: the tangent is the logistic function of twice
-/// the number, stretched to -1 and 1.
-pub fn tanh_i16(params: &impl Params<LogisticI16>, elements: impl Elements<i16>, table: &[i16]) {
-    debug_assert_eq!(table.len(), 256);
+/// `x` and `y`: `[len]`.
+pub fn tanh_i16(params: &impl Params<LogisticI16>, elements: impl Elements<i16>) {
     let p = params.get();
-    elements.map(p.len, |x| {
-        let x = p.scaled(x);
-        let y = logistic::<8>(table, x.unsigned_abs()).unwrap_or(0xffff << 8) - (1 << 23);
-        ((if x >= 0 { y + (1 << 7) } else { (1 << 7) - 1 - y }) >> 8) as i16
-    });
+    elements.map(p.len, |x| interpolated_tanh(p.scaled(x)));
 }
 
 #[cfg(test)]
@@ -116,15 +94,13 @@ mod tests {
 
     #[test]
     fn results_are_near_the_real_ones() {
-        let entry = |i: usize| libm::round(65_536.0 / (1.0 + libm::exp(-(i as f64) / 24.0)) - 32_768.0);
-        let table: [i16; 256] = core::array::from_fn(|i| entry(i).min(32_767.0) as i16);
         // A scale of 1/4096, and one of 0.7.
         for (multiplier, shift, scale) in [(3, 0, 1.0 / 4096.0), (17_203, 1, 0.7)] {
             let x: [i16; 7] = [-32_768, -20_000, -3, 0, 5, 4000, 32_767];
             let params = LogisticI16 { len: 7, multiplier, shift };
             let [mut y, mut tangent] = [[0; 7]; 2];
-            logistic_i16(&params, Apart { x: &x, y: &mut y }, &table);
-            tanh_i16(&params, Apart { x: &x, y: &mut tangent }, &table);
+            logistic_i16(&params, Apart { x: &x, y: &mut y });
+            tanh_i16(&params, Apart { x: &x, y: &mut tangent });
             for (x, (y, tangent)) in x.into_iter().zip(y.into_iter().zip(tangent)) {
                 let real = f64::from(x) * scale;
                 let expect = 32_768.0 / (1.0 + libm::exp(-real));

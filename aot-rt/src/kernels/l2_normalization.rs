@@ -3,6 +3,7 @@
 use super::elements::Elements;
 use super::kernel_params;
 use super::loops::chunks_mut;
+use super::output::Quantized;
 use crate::Params;
 use crate::fixed_point::{Multiplier, Rounding, Scaler, inverse_square_root};
 
@@ -57,7 +58,7 @@ pub fn l2_normalization_f32(params: &impl Params<L2NormalizationF32>, elements: 
 /// `x` and `y`: `[rows, columns]`; the scale of `y` is 1/128, its zero point 0.
 pub fn l2_normalization_i8(params: &impl Params<L2NormalizationI8>, elements: impl Elements<i8>) {
     let p = params.get();
-    let rounding = if p.single_rounding { Rounding::Single } else { Rounding::Double };
+    let rounding = Rounding::of(p.single_rounding);
     elements.in_place(|elements| {
         debug_assert_eq!(elements.len(), p.rows * p.columns);
         for row in chunks_mut(elements, p.columns) {
@@ -67,7 +68,7 @@ pub fn l2_normalization_i8(params: &impl Params<L2NormalizationI8>, elements: im
             let factor = Multiplier { multiplier, shift: shift + 7 - p.left };
             let scaler = Scaler::new(factor, rounding);
             for y in row {
-                *y = scaler.apply(difference(*y).wrapping_shl(p.left as u32)).clamp(-128, 127) as i8;
+                *y = i8::saturate(scaler.apply(difference(*y).wrapping_shl(p.left as u32)));
             }
         }
     });

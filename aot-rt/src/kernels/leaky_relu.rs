@@ -65,14 +65,14 @@ pub fn leaky_relu_f32(params: &impl Params<LeakyReluF32>, elements: impl Element
 /// `x` and `y`: `[len]`.
 pub fn leaky_relu_i16(params: &impl Params<LeakyReluI16>, elements: impl Elements<i16>) {
     let p = params.get();
-    let rounding = if p.single_rounding { Rounding::Single } else { Rounding::Double };
+    let rounding = Rounding::of(p.single_rounding);
     let positive = Scaler::new(Multiplier { multiplier: p.multiplier, shift: p.shift }, rounding);
     let negative = Multiplier { multiplier: p.alpha_multiplier.wrapping_abs(), shift: p.alpha_shift };
     let (negative, sign) = (Scaler::new(negative, rounding), p.alpha_multiplier.signum());
     elements.map(p.len, |x| {
         let x = i32::from(x);
         let y = if x < 0 { negative.apply(x).wrapping_mul(sign) } else { positive.apply(x) };
-        y.clamp(i16::MIN.into(), i16::MAX.into()) as i16
+        i16::saturate(y)
     });
 }
 

@@ -2,6 +2,7 @@
 
 use super::elements::Elements;
 use super::loops::chunks_mut;
+use super::output::Quantized;
 use super::{SoftmaxI8, kernel_params};
 use crate::Params;
 use crate::fixed_point::{
@@ -68,7 +69,7 @@ impl LogSoftmaxI8 {
             let difference = i32::from(*element) - max;
             *element = if difference > least {
                 let steps = rounding_shift_right(self.scaled(difference).wrapping_sub(log), 22);
-                steps.wrapping_add(127).clamp(-128, 127) as i8
+                i8::saturate(steps.wrapping_add(127))
             } else {
                 -128
             };

@@ -5,6 +5,7 @@
 //! come first, those for -128 to -1 follow.
 
 use super::elements::Elements;
+use super::output::Quantized;
 use super::{RangeF32, kernel_params};
 use crate::fixed_point::{self, Multiplier, Rounding, rounding_shift_right};
 use crate::{Params, Quantization};
@@ -27,9 +28,10 @@ pub fn lookup_i8(params: &impl Params<LookupI8>, elements: impl Elements<i8>, ta
     }
 }
 
-/// A table of `function`.
-fn table(function: impl Fn(i32) -> i32) -> [i8; 256] {
-    core::array::from_fn(|index| function(i32::from(index as u8 as i8)).clamp(-128, 127) as i8)
+/// The table of a function, whose results are limited to int8.
+#[must_use]
+pub fn table_i8(function: impl Fn(i32) -> i32) -> [i8; 256] {
+    core::array::from_fn(|index| i8::saturate(function(i32::from(index as u8 as i8))))
 }
 
 /// Table of the change from one quantization to another, limited to `range`.
@@ -55,7 +57,7 @@ pub fn rescale_table(
 ) -> Option<[i8; 256]> {
     let factor = Multiplier::from_real(f64::from(x.scale) / f64::from(y.scale))?;
     let (min, max) = (y.quantize(range.min, -128, 127), y.quantize(range.max, -128, 127));
-    Some(table(|q| {
+    Some(table_i8(|q| {
         let q = factor.apply(q - x.zero_point, rounding).saturating_add(y.zero_point);
         if q < min {
             min
@@ -95,7 +97,7 @@ fn saturating_table(x: Quantization, rounding: Rounding, function: impl Fn(i32) 
         return None;
     }
     let radius = libm::floor(libm::ldexp(15.0 * 134_217_728.0, -factor.shift)) as i32;
-    Some(table(|q| {
+    Some(table_i8(|q| {
         let difference = q - x.zero_point;
         if difference <= -radius {
             -128

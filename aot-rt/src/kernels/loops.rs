@@ -108,6 +108,23 @@ pub(crate) fn part_mut<T>(elements: &mut [T], start: usize, len: usize) -> &mut 
     elements.get_mut(start..).and_then(|elements| elements.get_mut(..len)).unwrap_or(&mut [])
 }
 
+/// Copies elements.
+#[inline(always)]
+pub(crate) fn copy<T: Copy>(from: &[T], to: &mut [T]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = *from;
+    }
+}
+
+/// Sets `y` to a slice of as many elements, or to zeros where there is none.
+#[inline(always)]
+pub(crate) fn copy_or_clear(slice: &[i8], y: &mut [i8]) {
+    if slice.is_empty() {
+        y.fill(0);
+    }
+    copy(slice, y);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,16 +10,16 @@
 //!
 //! Weights, biases and what else the gates have stand in this order: candidate, forget,
 //! output, input. Without an input gate, `input` is `1 - forget`.
-#![expect(clippy::too_many_arguments, reason = "a kernel takes its operands one by one")]
 
 use super::elementwise::logistic;
 use super::filters::{products_f32, products_i8, products_i16};
-use super::loops::{chunks_mut, part};
-use super::recurrent::{Added, Saturate, Sums, copy};
+use super::loops::{chunks_mut, copy, part};
+use super::output::Quantized;
+use super::recurrent::{Added, Sums};
 use super::requantize::RequantizeI16;
 use super::{RangeF32, RangeI16, Sequence, kernel_params};
 use crate::Params;
-use crate::fixed_point::{Multiplier, Rounding, Scaler, logistic_i16, tanh_i16};
+use crate::fixed_point::{Multiplier, Rounding, Scaler, interpolated_logistic, interpolated_tanh};
 
 kernel_params! {
     /// Parameters of [`lstm_f32`].
@@ -220,7 +220,7 @@ pub fn lstm_i16(
 }
 
 /// Integers that rows and hidden state consist of.
-trait Integer: Saturate {
+trait Integer: Quantized {
     type Bias;
     type Multiplier: Copy;
 
@@ -298,8 +298,9 @@ impl<T: Integer> IntegerGates<'_, T> {
             T::products((x, p.input_zero_point), weights, bias, (*m, *s), rounding, y);
             T::products((hidden, p.zero_point), recurrent, &[], (*n, *t), rounding, sums);
             for (y, sum) in y.iter_mut().zip(&*sums) {
-                let sum = y.saturating_add(*sum);
-                *y = if gate == CANDIDATE { tanh_i16(sum, 0) } else { logistic_i16(sum) };
+                // In units of 1/12288.
+                let sum = 3 * i32::from(y.saturating_add(*sum));
+                *y = if gate == CANDIDATE { interpolated_tanh(sum) } else { interpolated_logistic(sum) };
             }
         }
     }
@@ -308,7 +309,19 @@ impl<T: Integer> IntegerGates<'_, T> {
 impl LstmI8 {
     #[inline(always)]
     fn rounding(&self) -> Rounding {
-        if self.single_rounding { Rounding::Single } else { Rounding::Double }
+        Rounding::of(self.single_rounding)
+    }
+
+    /// A cell's state in units of 1/12288; ties up.
+    #[inline(always)]
+    fn cell_steps(&self, cell: i16) -> i32 {
+        let (thirds, shift) = (3 * i32::from(cell), 12_i32.wrapping_add(self.cell_power));
+        if shift < 0 {
+            let right = shift.unsigned_abs() & 31;
+            thirds.wrapping_add((1_u32.wrapping_shl(right) >> 1) as i32) >> right
+        } else {
+            thirds.wrapping_shl(shift.unsigned_abs())
+        }
     }
 }
 
@@ -339,7 +352,7 @@ fn run<T: Integer>(
                 *cell = p.cell.limit(kept.saturating_add(new).into());
             }
             for ((hidden, output), cell) in hidden.iter_mut().zip(gate(OUTPUT)).zip(&*cell) {
-                let steps = product(give, *output, tanh_i16(*cell, 12 + p.cell_power));
+                let steps = product(give, *output, interpolated_tanh(p.cell_steps(*cell)));
                 *hidden = T::saturate(steps.wrapping_add(p.zero_point));
             }
             sequence.set(y, row, hidden);

@@ -1,5 +1,6 @@
 //! `mean`: means over any set of axes.
 
+use super::output::Quantized;
 use super::{OutputI8, Reduction, kernel_params};
 use crate::Params;
 use crate::fixed_point::{Multiplier, Rounding};
@@ -71,14 +72,14 @@ pub fn mean_i8(params: &impl Params<MeanI8>, x: &[i8], y: &mut [i8]) {
 /// `x`: all axes, `y`: the kept ones. With the factor of a sum, this is the sum over axes.
 pub fn mean_i16(params: &impl Params<MeanI16>, x: &[i16], y: &mut [i16]) {
     let p = params.get();
-    let rounding = if p.single_rounding { Rounding::Single } else { Rounding::Double };
+    let rounding = Rounding::of(p.single_rounding);
     let factor = Multiplier { multiplier: p.multiplier, shift: p.shift };
     p.reduction.fold(
         x,
         y,
         0,
         |sum: i32, x| sum.wrapping_add(i32::from(x)),
-        |sum| factor.apply(sum, rounding).clamp(i16::MIN.into(), i16::MAX.into()) as i16,
+        |sum| i16::saturate(factor.apply(sum, rounding)),
     );
 }
 

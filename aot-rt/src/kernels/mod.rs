@@ -16,6 +16,7 @@
 #![expect(clippy::too_many_arguments, reason = "a kernel has an argument for each operand")]
 
 use crate::params::kernel_params;
+
 mod add;
 mod arg;
 mod batch_matmul;
@@ -138,7 +139,7 @@ pub use leaky_relu::{
 };
 pub use local_response_normalization::{LocalResponseNormalizationF32, local_response_normalization_f32};
 pub use log_softmax::{LogSoftmaxF32, LogSoftmaxI8, log_softmax_f32, log_softmax_i8};
-pub use lookup::{LookupI8, logistic_table, lookup_i8, rescale_table, tanh_table};
+pub use lookup::{LookupI8, logistic_table, lookup_i8, rescale_table, table_i8, tanh_table};
 pub use lstm::{LstmF32, LstmI8, lstm_f32, lstm_i8, lstm_i16};
 pub use mean::{MeanF32, MeanI8, MeanI16, mean_f32, mean_i8, mean_i16};
 pub use mode::{Kind, Mode, OperandInfo};

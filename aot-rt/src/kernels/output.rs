@@ -1,27 +1,36 @@
 //! What results are limited to.
 
 use super::kernel_params;
+use crate::fixed_point::Rounding;
 
 /// An integer type of quantized results.
 pub trait Quantized: Copy + Into<i32> {
     /// `q`, which is within the type's range.
     #[doc(hidden)]
     fn narrow(q: i32) -> Self;
+
+    /// The number of the type that is nearest to `q`.
+    #[doc(hidden)]
+    fn saturate(q: i32) -> Self;
 }
 
-impl Quantized for i8 {
-    #[inline(always)]
-    fn narrow(q: i32) -> Self {
-        q as Self
-    }
+macro_rules! quantized {
+    ($($ty:ty),*) => {$(
+        impl Quantized for $ty {
+            #[inline(always)]
+            fn narrow(q: i32) -> Self {
+                q as Self
+            }
+
+            #[inline(always)]
+            fn saturate(q: i32) -> Self {
+                q.clamp(Self::MIN.into(), Self::MAX.into()) as Self
+            }
+        }
+    )*};
 }
 
-impl Quantized for i16 {
-    #[inline(always)]
-    fn narrow(q: i32) -> Self {
-        q as Self
-    }
-}
+quantized!(i8, i16);
 
 kernel_params! {
     /// Range that a float result is limited to: a fused activation.
@@ -56,7 +65,7 @@ kernel_params! {
         pub min: i32,
         /// Upper limit: that of the type, or that of a fused activation.
         pub max: i32,
-        /// Round once instead of twice, see [`Rounding`](crate::fixed_point::Rounding).
+        /// Round once instead of twice, see [`Rounding`].
         pub single_rounding: bool,
     }
 }
@@ -101,12 +110,8 @@ impl OutputI8 {
     /// The stated rounding.
     #[inline(always)]
     #[must_use]
-    pub const fn rounding(self) -> crate::fixed_point::Rounding {
-        if self.single_rounding {
-            crate::fixed_point::Rounding::Single
-        } else {
-            crate::fixed_point::Rounding::Double
-        }
+    pub const fn rounding(self) -> Rounding {
+        Rounding::of(self.single_rounding)
     }
 
     /// `steps` from the zero point, within the range.

@@ -4,6 +4,7 @@ use half::f16;
 
 use super::elements::Elements;
 use super::elementwise::map;
+use super::output::Quantized;
 use super::real::Real;
 use super::{OutputI8, kernel_params};
 use crate::Params;
@@ -90,7 +91,7 @@ pub fn quantize_f32_i8(params: &impl Params<QuantizeF32I8>, x: &[f32], y: &mut [
         let whole = steps as i32;
         let fraction = steps - whole as f32;
         let away = i32::from(fraction >= 0.5) - i32::from(fraction <= -0.5);
-        (whole + away).wrapping_add(p.zero_point).clamp(-128, 127) as i8
+        i8::saturate((whole + away).wrapping_add(p.zero_point))
     });
 }
 

@@ -1,7 +1,8 @@
 //! What recurrent layers share: the order of their steps, and sums that are added up.
 
 use super::kernel_params;
-use super::loops::{part, part_mut};
+use super::loops::{copy, part, part_mut};
+use super::output::Quantized;
 use super::requantize::{Finish, FinishF32};
 use crate::fixed_point::{Multiplier, Rounding, Scaler};
 
@@ -50,14 +51,6 @@ impl Sequence {
     }
 }
 
-/// Copies elements.
-#[inline(always)]
-pub(crate) fn copy<T: Copy>(from: &[T], to: &mut [T]) {
-    for (to, from) in to.iter_mut().zip(from) {
-        *to = *from;
-    }
-}
-
 /// A float sum is added to what is there.
 pub(crate) struct Added;
 
@@ -65,27 +58,6 @@ impl FinishF32 for Added {
     #[inline(always)]
     fn set(&self, y: &mut f32, sum: f32) {
         *y += sum;
-    }
-}
-
-/// An integer type that numbers are limited to.
-pub(crate) trait Saturate: Copy {
-    /// The nearest number of the type.
-    #[doc(hidden)]
-    fn saturate(x: i32) -> Self;
-}
-
-impl Saturate for i8 {
-    #[inline(always)]
-    fn saturate(x: i32) -> Self {
-        x.clamp(Self::MIN.into(), Self::MAX.into()) as Self
-    }
-}
-
-impl Saturate for i16 {
-    #[inline(always)]
-    fn saturate(x: i32) -> Self {
-        x.clamp(Self::MIN.into(), Self::MAX.into()) as Self
     }
 }
 

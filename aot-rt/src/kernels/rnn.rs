@@ -1,5 +1,4 @@
 //! `rnn`: a layer that sees its own last result, over sequences.
-#![expect(clippy::too_many_arguments, reason = "a kernel takes its operands one by one")]
 
 use super::filters::products_f32;
 use super::loops::chunks_mut;

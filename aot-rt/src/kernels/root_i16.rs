@@ -2,8 +2,9 @@
 
 use super::elements::Elements;
 use super::kernel_params;
+use super::output::Quantized;
 use crate::Params;
-use crate::fixed_point::{Multiplier, Rounding, inverse_sqrt};
+use crate::fixed_point::{Multiplier, Rounding, over_square_root};
 
 kernel_params! {
     /// Parameters of [`sqrt_i16`].
@@ -20,7 +21,8 @@ kernel_params! {
     pub struct RsqrtI16 {
         /// Elements of `x` and `y`.
         pub len: usize,
-        /// Factor of the reciprocal square root of an integer, which has 20 more bits.
+        /// Factor of the reciprocal square root of an integer, which has
+        /// [`ROOT_FRACTION`](crate::fixed_point::ROOT_FRACTION) more bits.
         pub multiplier: i32,
         /// Power of two that belongs to the factor.
         pub shift: i32,
@@ -41,18 +43,13 @@ pub fn sqrt_i16(params: &impl Params<SqrtI16>, elements: impl Elements<i16>) {
 ///
 /// `x` and `y`: `[len]`.
 pub fn rsqrt_i16(params: &impl Params<RsqrtI16>, elements: impl Elements<i16>) {
-    const MORE_BITS: i32 = 20;
     let p = params.get();
-    let rounding = if p.single_rounding { Rounding::Single } else { Rounding::Double };
+    let rounding = Rounding::of(p.single_rounding);
     let factor = Multiplier { multiplier: p.multiplier, shift: p.shift };
     elements.map(p.len, |x| match x {
         ..0 => 0,
         0 => i16::MAX,
-        1.. => {
-            let root = inverse_sqrt(x.into());
-            let root = Multiplier { shift: root.shift.wrapping_add(MORE_BITS), ..root }.apply(1, rounding);
-            factor.apply(root, rounding).clamp(i16::MIN.into(), i16::MAX.into()) as i16
-        }
+        1.. => i16::saturate(over_square_root(factor, x.into(), rounding)),
     });
 }
 

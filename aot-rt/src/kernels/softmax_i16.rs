@@ -4,6 +4,7 @@ use super::elements::Elements;
 use super::interpolate::{ENTRIES, interpolated};
 use super::kernel_params;
 use super::loops::chunks_mut;
+use super::output::Quantized;
 use crate::Params;
 use crate::fixed_point::{Multiplier, Rounding, Scaler};
 
@@ -49,22 +50,22 @@ impl SoftmaxI16 {
     /// Replaces the elements of a row by their softmax.
     #[inline(always)]
     fn softmax(&self, row: &mut [i16], exp: &[i16; ENTRIES], reciprocal: &[i16; ENTRIES]) {
-        let rounding = if self.single_rounding { Rounding::Single } else { Rounding::Double };
+        let rounding = Rounding::of(self.single_rounding);
         let scaler = Scaler::new(Multiplier { multiplier: self.multiplier, shift: self.shift }, rounding);
         let max = i32::from(row.iter().fold(i16::MIN, |max, &x| max.max(x)));
         let mut sum = 0_i32;
         for element in row.iter_mut() {
             // The table is for -32768 to 32767, which stand for -10 to 0.
             let place = scaler.apply(i32::from(*element).wrapping_sub(max)).saturating_add(32_767);
-            *element = interpolated(exp, place.clamp(-32_768, 32_767) as i16);
+            *element = interpolated(exp, i16::saturate(place));
             sum = sum.wrapping_add((*element).into());
         }
         // The largest element counts nearly 2^15: the sum is positive. It is
         // (1 + fraction) * 2^(30 - headroom), with a fraction of 16 bits.
         let headroom = (sum.leading_zeros() & 31).wrapping_sub(1) & 31;
         let scaled = ((i64::from(sum) << headroom).wrapping_add(1 << 13) >> 14) as i32;
-        let place = scaled.wrapping_sub((1 << 16) + (1 << 15)).clamp(-32_768, 32_767);
-        let factor = i32::from(interpolated(reciprocal, place as i16));
+        let place = i16::saturate(scaled.wrapping_sub((1 << 16) + (1 << 15)));
+        let factor = i32::from(interpolated(reciprocal, place));
         let shift = 30_u32.wrapping_sub(headroom) & 31;
         for element in row {
             let half = 1_u32.wrapping_shl(shift) >> 1;

@@ -2,11 +2,11 @@
 //!
 //! Every filter has a memory of its last features, oldest first; a unit is the sum of `rank`
 //! filters.
-#![expect(clippy::too_many_arguments, reason = "a kernel takes its operands one by one")]
 
 use super::filters::{products_f32, products_i8};
 use super::loops::{chunks, chunks_mut};
-use super::recurrent::{Saturate, Sums};
+use super::output::Quantized;
+use super::recurrent::Sums;
 use super::{OutputI8, RangeF32, kernel_params};
 use crate::Params;
 use crate::fixed_point::Multiplier;
@@ -118,7 +118,7 @@ pub fn svdf_memory_i8(
 }
 
 #[inline(always)]
-fn filter_i8<T: Saturate + Into<i32>>(
+fn filter_i8<T: Quantized>(
     p: &SvdfI8,
     x: &[i8],
     y: &mut [i8],

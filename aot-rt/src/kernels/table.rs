@@ -354,7 +354,7 @@ kernels! {
     elementwise LogSoftmaxF32 => log_softmax_f32(x: f32, y: f32);
     elementwise LogSoftmaxI8 => log_softmax_i8(x: i8, y: i8);
     elementwise LogisticF32 => logistic_f32(x: f32, y: f32);
-    elementwise LogisticI16 => logistic_i16(x: i16, y: i16, table: i16);
+    elementwise LogisticI16 => logistic_i16(x: i16, y: i16);
     elementwise LookupI8 => lookup_i8(x: i8, y: i8, table: i8);
     plain LstmF32 => lstm_f32(
         x: f32, y: f32, hidden: &mut f32, cell: &mut f32, gates: &mut f32, weights: f32, recurrent: f32,
@@ -417,16 +417,16 @@ kernels! {
     plain ReduceSumF32(Reduce) => reduce_sum_f32(x: f32, y: f32);
     plain ReduceSumI32(Reduce) => reduce_sum_i32(x: i32, y: i32);
     plain RescaleI16I16(Rescale) => rescale_i16_i16(x: i16, y: i16);
-    plain RescaleI16I8(Rescale) => rescale_i16_i8(x: i16, y: i8);
     plain RescaleI16I32(Rescale) => rescale_i16_i32(x: i16, y: i32);
+    plain RescaleI16I8(Rescale) => rescale_i16_i8(x: i16, y: i8);
     plain RescaleI32I16(Rescale) => rescale_i32_i16(x: i32, y: i16);
     plain RescaleI32I8(Rescale) => rescale_i32_i8(x: i32, y: i8);
     plain RescaleI8I16(Rescale) => rescale_i8_i16(x: i8, y: i16);
+    plain RescaleI8I32(Rescale) => rescale_i8_i32(x: i8, y: i32);
     plain ResizeBilinearF32 => resize_bilinear_f32(x: f32, y: f32);
     plain ResizeBilinearI16(ResizeBilinearI8) => resize_bilinear_i16(x: i16, y: i16);
     plain ResizeBilinearI8 => resize_bilinear_i8(x: i8, y: i8);
     plain ResizeNearestI8 => resize_nearest_i8(x: i8, y: i8, rows: i32, columns: i32);
-    plain RescaleI8I32(Rescale) => rescale_i8_i32(x: i8, y: i32);
     plain RnnF32 => rnn_f32(
         x: f32, y: f32, hidden: &mut f32, sums: &mut f32, weights: f32, recurrent: f32, bias: f32
     );
@@ -479,6 +479,10 @@ kernels! {
         x: i8, y: i8, state: &mut i8, features: &mut i16, weights: i8, time: i8, bias: i32
     );
     elementwise TanhF32(UnaryF32) => tanh_f32(x: f32, y: f32);
+    elementwise TanhI16(LogisticI16) => tanh_i16(x: i16, y: i16);
+    plain TopKF32(TopK) => top_k_f32(x: f32, y: i32);
+    plain TopKI32(TopK) => top_k_i32(x: i32, y: i32);
+    plain TopKI8(TopK) => top_k_i8(x: i8, y: i32);
     plain TransposeConv2dF32 => transpose_conv2d_f32(x: f32, y: f32, weights: f32, bias: f32);
     plain TransposeConv2dI16 => transpose_conv2d_i16(
         x: i16, y: i16, weights: i8, bias: i64, multipliers: i16, shifts: i8
@@ -486,8 +490,4 @@ kernels! {
     plain TransposeConv2dI8 => transpose_conv2d_i8(
         x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
     );
-    elementwise TanhI16(LogisticI16) => tanh_i16(x: i16, y: i16, table: i16);
-    plain TopKF32(TopK) => top_k_f32(x: f32, y: i32);
-    plain TopKI32(TopK) => top_k_i32(x: i32, y: i32);
-    plain TopKI8(TopK) => top_k_i8(x: i8, y: i32);
 }

@@ -12,6 +12,7 @@ from ai_edge_litert import schema_py_generated as schema
 from cases import Case
 from casefiles import tensor as meta_tensor
 from families import wide
+from families.logic import COMPARISONS
 from fixed_point import multiply, quantized_bound
 from tflite_file import Op, Quantization, Tensor, build
 
@@ -197,18 +198,10 @@ def prelu():
 
 
 def comparisons():
-    kinds = {
-        "EQUAL": schema.EqualOptionsT,
-        "NOT_EQUAL": schema.NotEqualOptionsT,
-        "LESS": schema.LessOptionsT,
-        "LESS_EQUAL": schema.LessEqualOptionsT,
-        "GREATER": schema.GreaterOptionsT,
-        "GREATER_EQUAL": schema.GreaterEqualOptionsT,
-    }
     rng = np.random.default_rng(34)
     a = rng.integers(-32768, 32768, (4, 25)).astype(np.int16)
     b = np.clip(a.astype(int) + rng.integers(-1, 2, a.shape), *LIMITS).astype(np.int16)
-    for name, kind in kinds.items():
+    for name, kind in COMPARISONS.items():
         operands = [Tensor("x0", a.shape, np.int16, USUAL), Tensor("x1", a.shape, np.int16, USUAL)]
         case = Case(
             name=f"{name.lower()}_i16_same_scale",

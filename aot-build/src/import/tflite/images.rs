@@ -1,20 +1,15 @@
 //! Images that get other extents.
 
-use aot_rt::DType;
-
 use super::node::{Node, kind};
 use super::operators::{Known, known};
-use super::types::{F, I, U, W};
+use super::types::{ONE_F_I_U_W, ONE_F_I_W};
 use crate::error::OpError;
 use crate::ops::{Alignment, Op, ResizeBilinear, ResizeNearest};
 
 pub(super) const OPERATORS: &[Known] = &[
-    known("RESIZE_BILINEAR", 4, [2, 2], INTERPOLATED, resize_bilinear),
-    known("RESIZE_NEAREST_NEIGHBOR", 4, [2, 2], CHOSEN, resize_nearest_neighbor),
+    known("RESIZE_BILINEAR", 4, [2, 2], ONE_F_I_W, resize_bilinear),
+    known("RESIZE_NEAREST_NEIGHBOR", 4, [2, 2], ONE_F_I_U_W, resize_nearest_neighbor),
 ];
-
-const INTERPOLATED: &[&[DType]] = &[&[F, F], &[I, I], &[W, W]];
-const CHOSEN: &[&[DType]] = &[&[F, F], &[I, I], &[U, U], &[W, W]];
 
 fn resize_bilinear(node: &Node<'_>) -> Result<Op, OpError> {
     const OLD_EXTENTS: [usize; 2] = [0, 1];

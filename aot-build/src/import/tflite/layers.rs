@@ -3,20 +3,30 @@
 use super::names;
 use super::node::{Node, Options, kind};
 use super::operators::{Known, known};
-use super::types::{F, I, ONE, QUANTIZED_TOGETHER, SOFTMAX, W, WITH_WEIGHTS};
+use super::types::{F, I, ONE_F_I_U_W, SOFTMAX, W, WITH_WEIGHTS, WITHOUT_DYNAMIC_RANGE};
 use crate::error::OpError;
 use crate::ops::{
     Activation, AveragePool2d, Conv2d, DepthwiseConv2d, FullyConnected, MaxPool2d, Op, Padding2d, Softmax,
 };
 
 pub(super) const OPERATORS: &[Known] = &[
-    known("AVERAGE_POOL_2D", 3, [1, 1], ONE, average_pool_2d),
+    known("AVERAGE_POOL_2D", 3, [1, 1], ONE_F_I_U_W, average_pool_2d),
     known("CONV_2D", 8, [2, 3], WITH_WEIGHTS, conv_2d),
-    known("DEPTHWISE_CONV_2D", 7, [2, 3], QUANTIZED_TOGETHER, depthwise_conv_2d),
+    known("DEPTHWISE_CONV_2D", 7, [2, 3], WITHOUT_DYNAMIC_RANGE, depthwise_conv_2d),
     known("FULLY_CONNECTED", 14, [2, 3], WITH_WEIGHTS, fully_connected),
-    known("MAX_POOL_2D", 3, [1, 1], ONE, max_pool_2d),
+    known("MAX_POOL_2D", 3, [1, 1], ONE_F_I_U_W, max_pool_2d),
     known("SOFTMAX", 3, [1, 1], SOFTMAX, softmax),
 ];
+
+/// Cells from one window to the next: down, right.
+pub(super) fn stride(options: &Options<'_>, [height, width]: [usize; 2]) -> Result<[usize; 2], OpError> {
+    Ok([options.count(height, 0, "stride_h")?, options.count(width, 0, "stride_w")?])
+}
+
+/// Cells from one weight of a filter to the next: down, right.
+fn dilation(options: &Options<'_>, [height, width]: [usize; 2]) -> Result<[usize; 2], OpError> {
+    Ok([options.count(height, 1, "dilation_h_factor")?, options.count(width, 1, "dilation_w_factor")?])
+}
 
 fn conv_2d(node: &Node<'_>) -> Result<Op, OpError> {
     const PADDING: usize = 0;
@@ -29,11 +39,8 @@ fn conv_2d(node: &Node<'_>) -> Result<Op, OpError> {
     let options = node.options(kind(1, "Conv2DOptions", 7))?;
     bias_type(&options, BIAS_TYPE)?;
     let op = Conv2d {
-        stride: [options.count(STRIDE_H, 0, "stride_h")?, options.count(STRIDE_W, 0, "stride_w")?],
-        dilation: [
-            options.count(DILATION_H, 1, "dilation_h_factor")?,
-            options.count(DILATION_W, 1, "dilation_w_factor")?,
-        ],
+        stride: stride(&options, [STRIDE_H, STRIDE_W])?,
+        dilation: dilation(&options, [DILATION_H, DILATION_W])?,
         padding: options.padding(PADDING)?,
         activation: options.activation(ACTIVATION)?,
     };
@@ -59,11 +66,8 @@ fn depthwise_conv_2d(node: &Node<'_>) -> Result<Op, OpError> {
         return Err(message.into());
     }
     let op = DepthwiseConv2d {
-        stride: [options.count(STRIDE_H, 0, "stride_h")?, options.count(STRIDE_W, 0, "stride_w")?],
-        dilation: [
-            options.count(DILATION_H, 1, "dilation_h_factor")?,
-            options.count(DILATION_W, 1, "dilation_w_factor")?,
-        ],
+        stride: stride(&options, [STRIDE_H, STRIDE_W])?,
+        dilation: dilation(&options, [DILATION_H, DILATION_W])?,
         padding: options.padding(PADDING)?,
         activation: options.activation(ACTIVATION)?,
     };
@@ -111,8 +115,7 @@ pub(super) fn pool_2d(node: &Node<'_>) -> Result<([usize; 2], [usize; 2], Paddin
         options.count(pool::FILTER_H, 0, "filter_height")?,
         options.count(pool::FILTER_W, 0, "filter_width")?,
     ];
-    let stride =
-        [options.count(pool::STRIDE_H, 0, "stride_h")?, options.count(pool::STRIDE_W, 0, "stride_w")?];
+    let stride = stride(&options, [pool::STRIDE_H, pool::STRIDE_W])?;
     Ok((window, stride, options.padding(pool::PADDING)?, options.activation(pool::ACTIVATION)?))
 }
 

@@ -4,13 +4,13 @@ use super::arithmetic::NO_OPTIONS;
 use super::movement::one;
 use super::node::{Node, kind};
 use super::operators::{Known, checked_axis, known};
-use super::types::{EMBEDDED, GATHERED_ND, ONE_HOT};
+use super::types::{EMBEDDING_LOOKUP, GATHER_ND, ONE_HOT};
 use crate::error::OpError;
 use crate::ops::{EmbeddingLookup, GatherNd, OneHot, Op};
 
 pub(super) const OPERATORS: &[Known] = &[
-    known("EMBEDDING_LOOKUP", 4, [2, 2], EMBEDDED, embedding_lookup),
-    known("GATHER_ND", 5, [2, 2], GATHERED_ND, gather_nd),
+    known("EMBEDDING_LOOKUP", 4, [2, 2], EMBEDDING_LOOKUP, embedding_lookup),
+    known("GATHER_ND", 5, [2, 2], GATHER_ND, gather_nd),
     known("ONE_HOT", 1, [4, 4], ONE_HOT, one_hot).but_operand(1),
 ];
 

@@ -1,25 +1,21 @@
 //! Products of matrices, and transposed convolutions.
 
-use aot_rt::DType;
-
 use super::node::{Node, kind};
 use super::operators::{Known, known};
-use super::types::{F, I, W};
-use super::{names, open};
+use super::types::{F, I, I32, I64, Rows, TWO_F_I_W, W};
+use super::{layers, names, open};
 use crate::error::OpError;
 use crate::graph::Shape;
 use crate::ops::{BatchMatmul, Conv3d, Op, Padding2d, Padding3d, TransposeConv2d};
 
 pub(super) const OPERATORS: &[Known] = &[
-    known("BATCH_MATMUL", 4, [2, 2], MULTIPLIED, batch_matmul),
+    known("BATCH_MATMUL", 4, [2, 2], TWO_F_I_W, batch_matmul),
     known("CONV_3D", 1, [2, 3], &[&[F, F, F, F]], conv_3d),
     known("TRANSPOSE_CONV", 5, [3, 4], TRANSPOSED, transpose_conv).of_operands(&[2, 1, 3]),
 ];
 
-const MULTIPLIED: &[&[DType]] = &[&[F, F, F], &[I, I, I], &[W, W, W]];
-
 /// `x`, weights, bias, result.
-const TRANSPOSED: &[&[DType]] = &[&[F, F, F, F], &[I, I, DType::I32, I], &[W, I, DType::I64, W]];
+const TRANSPOSED: Rows = &[&[F, F, F, F], &[I, I, I32, I], &[W, I, I64, W]];
 
 fn batch_matmul(node: &Node<'_>) -> Result<Op, OpError> {
     const ADJ_X: usize = 0;
@@ -63,7 +59,7 @@ fn transpose_conv(node: &Node<'_>) -> Result<Op, OpError> {
     options.only(BIAS_TYPE, &[names::FLOAT32, names::INT32], "quantized_bias_type")?;
     let op = TransposeConv2d {
         output: output_extents(node)?,
-        stride: [options.count(STRIDE_H, 0, "stride_h")?, options.count(STRIDE_W, 0, "stride_w")?],
+        stride: layers::stride(&options, [STRIDE_H, STRIDE_W])?,
         padding: options.padding(PADDING)?,
         activation: options.activation(ACTIVATION)?,
     };

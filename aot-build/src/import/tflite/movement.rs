@@ -2,7 +2,7 @@
 
 use super::node::{Integers, Node, kind};
 use super::operators::{Known, MANY, checked_axis, known};
-use super::types::{GATHERED, MOVED};
+use super::types::{GATHER, ONE_OF_ANY};
 use crate::error::OpError;
 use crate::graph::{Shape, check_count};
 use crate::ops::{
@@ -11,26 +11,26 @@ use crate::ops::{
 };
 
 pub(super) const OPERATORS: &[Known] = &[
-    known("BATCH_TO_SPACE_ND", 4, [3, 3], MOVED, batch_to_space),
-    known("BROADCAST_TO", 4, [2, 2], MOVED, broadcast_to),
-    known("CONCATENATION", 7, [1, MANY], MOVED, concatenation).of_all(),
-    known("DEPTH_TO_SPACE", 1, [1, 1], MOVED, depth_to_space),
-    known("FILL", 5, [2, 2], MOVED, fill).of_operand(1),
-    known("GATHER", 8, [2, 2], GATHERED, gather),
-    known("MIRROR_PAD", 3, [2, 2], MOVED, mirror_pad),
-    known("PACK", 5, [1, MANY], MOVED, pack).of_all(),
-    known("PAD", 6, [2, 2], MOVED, pad),
-    known("PADV2", 6, [3, 3], MOVED, pad_v2),
-    known("REVERSE_V2", 4, [2, 2], MOVED, reverse),
-    known("SLICE", 8, [3, 3], MOVED, slice),
-    known("SPACE_TO_BATCH_ND", 4, [3, 3], MOVED, space_to_batch),
-    known("SPACE_TO_DEPTH", 2, [1, 1], MOVED, space_to_depth),
-    known("SPLIT", 5, [2, 2], MOVED, split).of_operand(1).with_results(),
-    known("SPLIT_V", 3, [3, 3], MOVED, split_v).with_results(),
-    known("STRIDED_SLICE", 8, [4, 4], MOVED, strided_slice),
-    known("TILE", 3, [2, 2], MOVED, tile),
-    known("TRANSPOSE", 8, [2, 2], MOVED, transpose),
-    known("UNPACK", 6, [1, 1], MOVED, unpack).with_results(),
+    known("BATCH_TO_SPACE_ND", 4, [3, 3], ONE_OF_ANY, batch_to_space),
+    known("BROADCAST_TO", 4, [2, 2], ONE_OF_ANY, broadcast_to),
+    known("CONCATENATION", 7, [1, MANY], ONE_OF_ANY, concatenation).of_all(),
+    known("DEPTH_TO_SPACE", 1, [1, 1], ONE_OF_ANY, depth_to_space),
+    known("FILL", 5, [2, 2], ONE_OF_ANY, fill).of_operand(1),
+    known("GATHER", 8, [2, 2], GATHER, gather),
+    known("MIRROR_PAD", 3, [2, 2], ONE_OF_ANY, mirror_pad),
+    known("PACK", 5, [1, MANY], ONE_OF_ANY, pack).of_all(),
+    known("PAD", 6, [2, 2], ONE_OF_ANY, pad),
+    known("PADV2", 6, [3, 3], ONE_OF_ANY, pad_v2),
+    known("REVERSE_V2", 4, [2, 2], ONE_OF_ANY, reverse),
+    known("SLICE", 8, [3, 3], ONE_OF_ANY, slice),
+    known("SPACE_TO_BATCH_ND", 4, [3, 3], ONE_OF_ANY, space_to_batch),
+    known("SPACE_TO_DEPTH", 2, [1, 1], ONE_OF_ANY, space_to_depth),
+    known("SPLIT", 5, [2, 2], ONE_OF_ANY, split).of_operand(1).with_results(),
+    known("SPLIT_V", 3, [3, 3], ONE_OF_ANY, split_v).with_results(),
+    known("STRIDED_SLICE", 8, [4, 4], ONE_OF_ANY, strided_slice),
+    known("TILE", 3, [2, 2], ONE_OF_ANY, tile),
+    known("TRANSPOSE", 8, [2, 2], ONE_OF_ANY, transpose),
+    known("UNPACK", 6, [1, 1], ONE_OF_ANY, unpack).with_results(),
 ];
 
 fn concatenation(node: &Node<'_>) -> Result<Op, OpError> {

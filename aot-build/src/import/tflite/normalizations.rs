@@ -3,15 +3,15 @@
 use super::layers::pool_2d;
 use super::node::{Node, kind};
 use super::operators::{Known, known};
-use super::types::{F, UNARY, UNARY_OR_LEGACY};
+use super::types::{ONE_F, ONE_F_I, ONE_F_I_U};
 use crate::error::OpError;
 use crate::ops::{Activation, L2Normalization, L2Pool2d, LocalResponseNormalization, LogSoftmax, Op};
 
 pub(super) const OPERATORS: &[Known] = &[
-    known("L2_NORMALIZATION", 2, [1, 1], UNARY_OR_LEGACY, l2_normalization),
-    known("L2_POOL_2D", 1, [1, 1], &[&[F, F]], l2_pool_2d),
-    known("LOCAL_RESPONSE_NORMALIZATION", 1, [1, 1], &[&[F, F]], local_response_normalization),
-    known("LOG_SOFTMAX", 2, [1, 1], UNARY, log_softmax),
+    known("L2_NORMALIZATION", 2, [1, 1], ONE_F_I_U, l2_normalization),
+    known("L2_POOL_2D", 1, [1, 1], ONE_F, l2_pool_2d),
+    known("LOCAL_RESPONSE_NORMALIZATION", 1, [1, 1], ONE_F, local_response_normalization),
+    known("LOG_SOFTMAX", 2, [1, 1], ONE_F_I, log_softmax),
 ];
 
 fn l2_normalization(node: &Node<'_>) -> Result<Op, OpError> {

@@ -1,10 +1,9 @@
 //! What the importer knows of each operator.
 
-use aot_rt::DType;
-
 use super::control::Runs;
 use super::node::Node;
 use super::schema::OperatorCode;
+use super::types::Rows;
 use super::variables::Access;
 use super::{
     arithmetic, control, images, layers, lookups, matrices, movement, names, normalizations, recurrent,
@@ -32,7 +31,7 @@ pub(crate) struct Known {
     /// It keeps its last result, and is given it in the next run as an operand more.
     pub(super) keeps: bool,
     /// Types of operands and result that belong together.
-    pub(crate) types: &'static [&'static [DType]],
+    pub(crate) types: Rows,
     pub(super) meaning: Meaning,
 }
 
@@ -104,7 +103,7 @@ pub(super) const fn known(
     name: &'static str,
     version: i32,
     operands: [usize; 2],
-    types: &'static [&'static [DType]],
+    types: Rows,
     map: Map,
 ) -> Known {
     let meaning = Meaning::Op(map);
@@ -125,7 +124,7 @@ pub(super) const fn variable(name: &'static str, access: Access) -> Known {
 pub(super) const fn constant(
     name: &'static str,
     operands: [usize; 2],
-    types: &'static [&'static [DType]],
+    types: Rows,
     compute: Compute,
 ) -> Known {
     new(name, 1, operands, types, Meaning::Constant(compute))
@@ -135,7 +134,7 @@ pub(super) const fn new(
     name: &'static str,
     version: i32,
     operands: [usize; 2],
-    types: &'static [&'static [DType]],
+    types: Rows,
     meaning: Meaning,
 ) -> Known {
     Known {
@@ -216,7 +215,7 @@ pub(super) fn find(code: &OperatorCode) -> Result<&'static Known, String> {
     let builtin = names::operator_name(code.builtin);
     let (name, families, shown) = match (code.builtin, code.custom.as_deref().unwrap_or_default()) {
         (names::CUSTOM, custom) => (custom, &CUSTOM_FAMILIES[..], format!("{builtin} \"{custom}\"")),
-        _ => (&*builtin, &FAMILIES[..], builtin.clone()),
+        _ => (&*builtin, FAMILIES, builtin.clone()),
     };
     match families.iter().copied().flatten().find(|known| known.name == name) {
         Some(known) if (1..=known.version).contains(&code.version) => Ok(known),

@@ -1,26 +1,22 @@
 //! Recurrent layers: their state is in variable tensors.
 
-use aot_rt::DType;
-
 use super::node::{Node, Options, kind};
 use super::operators::{Known, known};
-use super::types::{F, UNARY, WITH_SHORTS};
+use super::types::{ONE_F, ONE_F_I, ONE_F_I_W};
 use crate::error::OpError;
 use crate::ops::{Activation, BidirectionalLstm, Lstm, Op, Rnn, Svdf};
 
-/// Types of `x` and the result; those of the others follow from them.
-const FLOAT: &[&[DType]] = &[&[F, F]];
-
+/// The types are those of `x` and the result; those of the others follow from them.
 pub(super) const OPERATORS: &[Known] = &[
-    known("BIDIRECTIONAL_SEQUENCE_LSTM", 3, [48, 48], FLOAT, bidirectional_sequence_lstm)
+    known("BIDIRECTIONAL_SEQUENCE_LSTM", 3, [48, 48], ONE_F, bidirectional_sequence_lstm)
         .recurrent(39, &[35, 36, 37, 38])
         .with_results(),
-    known("LSTM", 4, [20, 24], WITH_SHORTS, lstm).recurrent(24, &[18, 19]),
-    known("RNN", 3, [5, 5], FLOAT, rnn).recurrent(5, &[4]),
-    known("SVDF", 4, [5, 5], UNARY, svdf).recurrent(5, &[4]),
-    known("UNIDIRECTIONAL_SEQUENCE_LSTM", 4, [20, 24], WITH_SHORTS, unidirectional_sequence_lstm)
+    known("LSTM", 4, [20, 24], ONE_F_I_W, lstm).recurrent(24, &[18, 19]),
+    known("RNN", 3, [5, 5], ONE_F, rnn).recurrent(5, &[4]),
+    known("SVDF", 4, [5, 5], ONE_F_I, svdf).recurrent(5, &[4]),
+    known("UNIDIRECTIONAL_SEQUENCE_LSTM", 4, [20, 24], ONE_F_I_W, unidirectional_sequence_lstm)
         .recurrent(24, &[18, 19]),
-    known("UNIDIRECTIONAL_SEQUENCE_RNN", 3, [5, 5], FLOAT, unidirectional_sequence_rnn).recurrent(5, &[4]),
+    known("UNIDIRECTIONAL_SEQUENCE_RNN", 3, [5, 5], ONE_F, unidirectional_sequence_rnn).recurrent(5, &[4]),
 ];
 
 fn svdf(node: &Node<'_>) -> Result<Op, OpError> {

@@ -6,22 +6,22 @@ use super::movement::one;
 use super::names;
 use super::node::{Node, kind};
 use super::operators::{Known, checked_axis, known};
-use super::types::{B, COUNTED, EXTREMES, SEARCHED, SUMMED, TOP, WITH_SHORTS};
+use super::types::{ARG, ONE_B, ONE_F_I_I32, ONE_F_I_U_I32, ONE_F_I_W, ONE_F_I_W_I32, TOP_K};
 use crate::error::OpError;
 use crate::ops::{Arg, ArgFunction, CumulativeSum, Mean, Op, Reduce, ReduceFunction, TopK};
 
 pub(super) const OPERATORS: &[Known] = &[
-    known("ARG_MAX", 2, [2, 2], SEARCHED, |node| arg(node, ArgFunction::Max, kind(40, "ArgMaxOptions", 1))),
-    known("ARG_MIN", 2, [2, 2], SEARCHED, |node| arg(node, ArgFunction::Min, kind(57, "ArgMinOptions", 1))),
-    known("CUMSUM", 1, [2, 2], COUNTED, cumulative_sum),
-    known("MEAN", 3, [2, 2], WITH_SHORTS, mean),
-    known("REDUCE_ALL", 1, [2, 2], &[&[B, B]], |node| reduce(node, ReduceFunction::All)),
-    known("REDUCE_ANY", 2, [2, 2], &[&[B, B]], |node| reduce(node, ReduceFunction::Any)),
-    known("REDUCE_MAX", 3, [2, 2], EXTREMES, |node| reduce(node, ReduceFunction::Maximum)),
-    known("REDUCE_MIN", 3, [2, 2], EXTREMES, |node| reduce(node, ReduceFunction::Minimum)),
-    known("REDUCE_PROD", 2, [2, 2], COUNTED, |node| reduce(node, ReduceFunction::Product)),
-    known("SUM", 2, [2, 2], SUMMED, |node| reduce(node, ReduceFunction::Sum)),
-    known("TOPK_V2", 3, [2, 2], TOP, top_k).with_results(),
+    known("ARG_MAX", 2, [2, 2], ARG, |node| arg(node, ArgFunction::Max, kind(40, "ArgMaxOptions", 1))),
+    known("ARG_MIN", 2, [2, 2], ARG, |node| arg(node, ArgFunction::Min, kind(57, "ArgMinOptions", 1))),
+    known("CUMSUM", 1, [2, 2], ONE_F_I_I32, cumulative_sum),
+    known("MEAN", 3, [2, 2], ONE_F_I_W, mean),
+    known("REDUCE_ALL", 1, [2, 2], ONE_B, |node| reduce(node, ReduceFunction::All)),
+    known("REDUCE_ANY", 2, [2, 2], ONE_B, |node| reduce(node, ReduceFunction::Any)),
+    known("REDUCE_MAX", 3, [2, 2], ONE_F_I_U_I32, |node| reduce(node, ReduceFunction::Maximum)),
+    known("REDUCE_MIN", 3, [2, 2], ONE_F_I_U_I32, |node| reduce(node, ReduceFunction::Minimum)),
+    known("REDUCE_PROD", 2, [2, 2], ONE_F_I_I32, |node| reduce(node, ReduceFunction::Product)),
+    known("SUM", 2, [2, 2], ONE_F_I_W_I32, |node| reduce(node, ReduceFunction::Sum)),
+    known("TOPK_V2", 3, [2, 2], TOP_K, top_k).with_results(),
 ];
 
 fn mean(node: &Node<'_>) -> Result<Op, OpError> {

@@ -5,18 +5,18 @@ use aot_rt::DType;
 use super::names;
 use super::node::{Node, kind};
 use super::operators::{Known, checked_axis, constant, known};
-use super::types::{MEASURED, MOVED};
+use super::types::{F, I32, I64, ONE_OF_ANY, SHAPES};
 use crate::error::OpError;
 use crate::graph::{Data, Shape};
 use crate::ops::{Op, Reshape};
 
 pub(super) const OPERATORS: &[Known] = &[
-    known("EXPAND_DIMS", 1, [2, 2], MOVED, expand_dims),
-    known("RESHAPE", 1, [1, 2], MOVED, reshape),
-    known("SQUEEZE", 2, [1, 1], MOVED, squeeze),
-    constant("RANGE", [3, 3], &[&[DType::I32], &[DType::I64], &[DType::F32]], range),
-    constant("RANK", [1, 1], MEASURED, rank),
-    constant("SHAPE", [1, 1], MEASURED, shape),
+    known("EXPAND_DIMS", 1, [2, 2], ONE_OF_ANY, expand_dims),
+    constant("RANGE", [3, 3], &[&[I32], &[I64], &[F]], range),
+    constant("RANK", [1, 1], SHAPES, rank),
+    known("RESHAPE", 1, [1, 2], ONE_OF_ANY, reshape),
+    constant("SHAPE", [1, 1], SHAPES, shape),
+    known("SQUEEZE", 2, [1, 1], ONE_OF_ANY, squeeze),
 ];
 
 fn reshape(node: &Node<'_>) -> Result<Op, OpError> {

@@ -5,16 +5,12 @@ use aot_rt::DType;
 use super::names;
 use super::node::Node;
 use super::operators::{Known, known};
-use super::types::{F, W};
+use super::types::{F, I32, U32, U64, W};
 use crate::error::OpError;
 use crate::ops::{
     Op, SignalEnergy, SignalFftAutoScale, SignalFilterBank, SignalFilterBankLog,
     SignalFilterBankSpectralSubtraction, SignalFilterBankSquareRoot, SignalPcan, SignalRfft, SignalWindow,
 };
-
-const I32: DType = DType::I32;
-const U32: DType = DType::U32;
-const U64: DType = DType::U64;
 
 pub(super) const OPERATORS: &[Known] = &[
     known("SignalEnergy", 1, [1, 1], &[&[W, U32]], energy),

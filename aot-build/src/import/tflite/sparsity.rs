@@ -5,15 +5,13 @@
 //! dense level, each node has a child for every index; on a compressed one, `segments` say
 //! for each node which of the `indices` are those of its children.
 
-use aot_rt::DType;
-
 use super::flatbuffer::{Fault, File, Scalar, Table};
 use super::operators::{Known, Meaning, new};
-use super::types::{F, I};
+use super::types::{F, F16, I};
 use crate::error::OpError;
 
 pub(super) const OPERATORS: &[Known] =
-    &[new("DENSIFY", 1, [1, 1], &[&[F, F], &[I, I], &[DType::F16, DType::F16]], Meaning::Dense)];
+    &[new("DENSIFY", 1, [1, 1], &[&[F, F], &[I, I], &[F16, F16]], Meaning::Dense)];
 
 mod parameters {
     pub(super) const TRAVERSAL_ORDER: usize = 0;

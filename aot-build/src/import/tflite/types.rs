@@ -2,37 +2,148 @@
 
 use aot_rt::DType;
 
-pub(super) const F: DType = DType::F32;
-pub(super) const I: DType = DType::I8;
-pub(super) const B: DType = DType::Bool;
+/// Rows of the types of operands, and last of the result.
+pub(super) type Rows = &'static [&'static [DType]];
 
-/// Wide activations, whose weights are int8 and whose biases are int64.
-pub(super) const W: DType = DType::I16;
+pub(super) const B: DType = DType::Bool;
+pub(super) const F: DType = DType::F32;
+pub(super) const F16: DType = DType::F16;
+pub(super) const I: DType = DType::I8;
+pub(super) const I32: DType = DType::I32;
+pub(super) const I64: DType = DType::I64;
 /// Legacy quantization.
 pub(super) const U: DType = DType::U8;
+pub(super) const U32: DType = DType::U32;
+pub(super) const U64: DType = DType::U64;
+/// Wide activations, whose weights are int8 and whose biases are int64.
+pub(super) const W: DType = DType::I16;
 
-pub(super) const UNARY: &[&[DType]] = &[&[F, F], &[I, I]];
-pub(super) const UNARY_OR_LEGACY: &[&[DType]] = &[&[F, F], &[I, I], &[U, U]];
-pub(super) const WITH_SHORTS: &[&[DType]] = &[&[F, F], &[I, I], &[W, W]];
-/// Any numbers, quantized where they are integers.
-pub(super) const ONE: &[&[DType]] = &[&[F, F], &[I, I], &[U, U], &[W, W]];
-pub(super) const TWO: &[&[DType]] = &[&[F; 3], &[I; 3], &[U; 3], &[W; 3]];
-pub(super) const ABS: &[&[DType]] = &[&[F, F], &[I, I], &[W, W], &[DType::I32; 2]];
-pub(super) const NEG: &[&[DType]] = &[&[F, F], &[I, I], &[W, W], &[DType::I32; 2], &[DType::I64; 2]];
-pub(super) const SOFTMAX: &[&[DType]] = &[&[F, F], &[I, I], &[U, U], &[W, W], &[I, W]];
-pub(super) const SCALED: &[&[DType]] =
-    &[&[F; 3], &[I; 3], &[U; 3], &[W; 3], &[DType::I32; 3], &[DType::I64; 3]];
-pub(super) const SQUARED: &[&[DType]] = &[&[F; 3], &[I; 3], &[W; 3], &[DType::I32; 3]];
-pub(super) const QUOTIENT: &[&[DType]] = &[&[F; 3], &[I; 3], &[U; 3], &[DType::I32; 3]];
-pub(super) const FLOATS_OR_INTEGERS: &[&[DType]] = &[&[F; 3], &[DType::I32; 3]];
-pub(super) const MODULO: &[&[DType]] = &[&[F; 3], &[DType::I32; 3], &[DType::I64; 3]];
-pub(super) const POWER: &[&[DType]] = &[&[F; 3]];
-pub(super) const WITH_WEIGHTS: &[&[DType]] =
-    &[&[F, F, F, F], &[F, I, F, F], &[I, I, DType::I32, I], &[U, U, DType::I32, U], &[W, I, DType::I64, W]];
-/// As [`WITH_WEIGHTS`], without int8 weights under float activations.
-pub(super) const QUANTIZED_TOGETHER: &[&[DType]] =
-    &[&[F, F, F, F], &[I, I, DType::I32, I], &[U, U, DType::I32, U], &[W, I, DType::I64, W]];
-pub(super) const TO_INTEGER: &[&[DType]] = &[
+/// For each type, a row of so many operands and a result of it. Such rows are named after the
+/// number of operands and the types, others after the operator.
+macro_rules! alike {
+    ($operands:literal: $($dtype:ident),*) => {
+        &[$(&[$dtype; $operands + 1]),*]
+    };
+}
+
+pub(super) const ONE_B: Rows = alike!(1: B);
+pub(super) const ONE_F: Rows = alike!(1: F);
+pub(super) const ONE_F_I: Rows = alike!(1: F, I);
+pub(super) const ONE_F_I_I32: Rows = alike!(1: F, I, I32);
+pub(super) const ONE_F_I_U: Rows = alike!(1: F, I, U);
+pub(super) const ONE_F_I_U_I32: Rows = alike!(1: F, I, U, I32);
+pub(super) const ONE_F_I_U_W: Rows = alike!(1: F, I, U, W);
+pub(super) const ONE_F_I_W: Rows = alike!(1: F, I, W);
+pub(super) const ONE_F_I_W_I32: Rows = alike!(1: F, I, W, I32);
+pub(super) const ONE_F_I_W_I32_I64: Rows = alike!(1: F, I, W, I32, I64);
+pub(super) const ONE_OF_ANY: Rows = alike!(1: F, I, U, W, I32, I64, B, U32, U64);
+pub(super) const TWO_B: Rows = alike!(2: B);
+pub(super) const TWO_F: Rows = alike!(2: F);
+pub(super) const TWO_F_I32: Rows = alike!(2: F, I32);
+pub(super) const TWO_F_I32_I64: Rows = alike!(2: F, I32, I64);
+pub(super) const TWO_F_I_U_I32: Rows = alike!(2: F, I, U, I32);
+pub(super) const TWO_F_I_U_W: Rows = alike!(2: F, I, U, W);
+pub(super) const TWO_F_I_U_W_I32_I64: Rows = alike!(2: F, I, U, W, I32, I64);
+pub(super) const TWO_F_I_W: Rows = alike!(2: F, I, W);
+pub(super) const TWO_F_I_W_I32: Rows = alike!(2: F, I, W, I32);
+
+/// Index of the greatest or least element.
+pub(super) const ARG: Rows =
+    &[&[F, I32], &[I, I32], &[U, I32], &[I32, I32], &[F, I64], &[I, I64], &[U, I64], &[I32, I64]];
+pub(super) const CAST: Rows = &[
+    &[F, F],
+    &[F, I],
+    &[F, W],
+    &[F, I32],
+    &[F, U32],
+    &[F, I64],
+    &[F, B],
+    &[I, F],
+    &[I, I],
+    &[I, W],
+    &[I, I32],
+    &[I, U32],
+    &[I, I64],
+    &[I, B],
+    &[W, F],
+    &[W, I],
+    &[W, W],
+    &[W, I32],
+    &[W, I64],
+    &[W, B],
+    &[W, U32],
+    &[I32, F],
+    &[I32, I],
+    &[I32, W],
+    &[I32, I32],
+    &[I32, U32],
+    &[I32, I64],
+    &[I32, B],
+    &[U32, F],
+    &[U32, I],
+    &[U32, W],
+    &[U32, I32],
+    &[U32, U32],
+    &[U32, I64],
+    &[U32, B],
+    &[I64, F],
+    &[I64, I],
+    &[I64, W],
+    &[I64, I32],
+    &[I64, U32],
+    &[I64, I64],
+    &[I64, B],
+    &[B, F],
+    &[B, I],
+    &[B, W],
+    &[B, I32],
+    &[B, I64],
+    &[B, B],
+];
+pub(super) const COMPARISON: Rows =
+    &[&[F, F, B], &[I, I, B], &[U, U, B], &[W, W, B], &[I32, I32, B], &[I64, I64, B], &[B, B, B]];
+pub(super) const DEQUANTIZE: Rows = &[&[I, F], &[U, F], &[W, F], &[F16, F]];
+pub(super) const EMBEDDING_LOOKUP: Rows = &[&[I32, F, F], &[I32, I, I], &[I32, I, F]];
+pub(super) const GATHER: Rows = &[
+    &[F, I32, F],
+    &[I, I32, I],
+    &[W, I32, W],
+    &[I32, I32, I32],
+    &[F, I64, F],
+    &[I, I64, I],
+    &[U, I32, U],
+    &[U, I64, U],
+    &[W, I64, W],
+    &[I32, I64, I32],
+    &[I64, I32, I64],
+    &[I64, I64, I64],
+    &[B, I32, B],
+    &[B, I64, B],
+];
+pub(super) const GATHER_ND: Rows = &[
+    &[F, I32, F],
+    &[I, I32, I],
+    &[U, I32, U],
+    &[W, I32, W],
+    &[I32, I32, I32],
+    &[I64, I32, I64],
+    &[B, I32, B],
+];
+/// Indices and the two values; the depth between them is an attribute.
+pub(super) const ONE_HOT: Rows = &[
+    &[I32, F, F, F],
+    &[I32, I, I, I],
+    &[I32, U, U, U],
+    &[I32, I32, I32, I32],
+    &[I32, I64, I64, I64],
+    &[I32, B, B, B],
+    &[I64, F, F, F],
+    &[I64, I, I, I],
+    &[I64, I32, I32, I32],
+    &[I64, I64, I64, I64],
+    &[I64, B, B, B],
+];
+pub(super) const QUANTIZE: Rows = &[
     &[F, I],
     &[I, I],
     &[F, U],
@@ -43,162 +154,43 @@ pub(super) const TO_INTEGER: &[&[DType]] = &[
     &[W, W],
     &[W, I],
     &[I, W],
-    &[I, DType::I32],
-    &[W, DType::I32],
-    &[DType::I32, W],
-    &[DType::I32, I],
+    &[I, I32],
+    &[W, I32],
+    &[I32, W],
+    &[I32, I],
 ];
-pub(super) const TO_FLOAT: &[&[DType]] = &[&[I, F], &[U, F], &[W, F], &[DType::F16, F]];
-pub(super) const MOVED: &[&[DType]] = &[
-    &[F, F],
-    &[I, I],
-    &[U, U],
-    &[DType::I16, DType::I16],
-    &[DType::I32, DType::I32],
-    &[DType::I64, DType::I64],
-    &[B, B],
-    &[DType::U32, DType::U32],
-    &[DType::U64, DType::U64],
-];
-pub(super) const GATHERED: &[&[DType]] = &[
-    &[F, DType::I32, F],
-    &[I, DType::I32, I],
-    &[DType::I16, DType::I32, DType::I16],
-    &[DType::I32, DType::I32, DType::I32],
-    &[F, DType::I64, F],
-    &[I, DType::I64, I],
-    &[U, DType::I32, U],
-    &[U, DType::I64, U],
-    &[DType::I16, DType::I64, DType::I16],
-    &[DType::I32, DType::I64, DType::I32],
-    &[DType::I64, DType::I32, DType::I64],
-    &[DType::I64, DType::I64, DType::I64],
-    &[B, DType::I32, B],
-    &[B, DType::I64, B],
-];
-pub(super) const COMPARED: &[&[DType]] = &[
-    &[F, F, B],
-    &[I, I, B],
-    &[U, U, B],
-    &[W, W, B],
-    &[DType::I32, DType::I32, B],
-    &[DType::I64, DType::I64, B],
-    &[B, B, B],
-];
-pub(super) const GATHERED_ND: &[&[DType]] = &[
-    &[F, DType::I32, F],
-    &[I, DType::I32, I],
-    &[U, DType::I32, U],
-    &[W, DType::I32, W],
-    &[DType::I32; 3],
-    &[DType::I64, DType::I32, DType::I64],
-    &[B, DType::I32, B],
-];
-pub(super) const EMBEDDED: &[&[DType]] = &[&[DType::I32, F, F], &[DType::I32, I, I], &[DType::I32, I, F]];
-/// Indices and the two values; the depth between them is an attribute.
-pub(super) const ONE_HOT: &[&[DType]] = &[
-    &[DType::I32, F, F, F],
-    &[DType::I32, I, I, I],
-    &[DType::I32, U, U, U],
-    &[DType::I32; 4],
-    &[DType::I32, DType::I64, DType::I64, DType::I64],
-    &[DType::I32, B, B, B],
-    &[DType::I64, F, F, F],
-    &[DType::I64, I, I, I],
-    &[DType::I64, DType::I32, DType::I32, DType::I32],
-    &[DType::I64; 4],
-    &[DType::I64, B, B, B],
-];
-pub(super) const SUMMED: &[&[DType]] = &[&[F, F], &[I, I], &[W, W], &[DType::I32; 2]];
-pub(super) const COUNTED: &[&[DType]] = &[&[F, F], &[I, I], &[DType::I32; 2]];
-pub(super) const EXTREMES: &[&[DType]] = &[&[F, F], &[I, I], &[U, U], &[DType::I32; 2]];
-pub(super) const SEARCHED: &[&[DType]] = &[
-    &[F, DType::I32],
-    &[I, DType::I32],
-    &[U, DType::I32],
-    &[DType::I32; 2],
-    &[F, DType::I64],
-    &[I, DType::I64],
-    &[U, DType::I64],
-    &[DType::I32, DType::I64],
-];
-/// Rows for each of the two results.
-pub(super) const TOP: &[&[DType]] =
-    &[&[F, F], &[F, DType::I32], &[I, I], &[I, DType::I32], &[U, U], &[U, DType::I32], &[DType::I32; 2]];
-pub(super) const LOGICAL: &[&[DType]] = &[&[B, B, B]];
-pub(super) const SELECTED: &[&[DType]] = &[
+pub(super) const SELECT: Rows = &[
     &[B, F, F, F],
     &[B, I, I, I],
     &[B, U, U, U],
-    &[B, DType::I16, DType::I16, DType::I16],
-    &[B, DType::I32, DType::I32, DType::I32],
-    &[B, DType::I64, DType::I64, DType::I64],
+    &[B, W, W, W],
+    &[B, I32, I32, I32],
+    &[B, I64, I64, I64],
     &[B, B, B, B],
 ];
-pub(super) const CAST: &[&[DType]] = &[
-    &[F, F],
-    &[F, I],
-    &[F, DType::I16],
-    &[F, DType::I32],
-    &[F, DType::U32],
-    &[F, DType::I64],
-    &[F, B],
-    &[I, F],
-    &[I, I],
-    &[I, DType::I16],
-    &[I, DType::I32],
-    &[I, DType::U32],
-    &[I, DType::I64],
-    &[I, B],
-    &[DType::I16, F],
-    &[DType::I16, I],
-    &[DType::I16, DType::I16],
-    &[DType::I16, DType::I32],
-    &[DType::I16, DType::I64],
-    &[DType::I16, B],
-    &[DType::I16, DType::U32],
-    &[DType::I32, F],
-    &[DType::I32, I],
-    &[DType::I32, DType::I16],
-    &[DType::I32, DType::I32],
-    &[DType::I32, DType::U32],
-    &[DType::I32, DType::I64],
-    &[DType::I32, B],
-    &[DType::U32, F],
-    &[DType::U32, I],
-    &[DType::U32, DType::I16],
-    &[DType::U32, DType::I32],
-    &[DType::U32, DType::U32],
-    &[DType::U32, DType::I64],
-    &[DType::U32, B],
-    &[DType::I64, F],
-    &[DType::I64, I],
-    &[DType::I64, DType::I16],
-    &[DType::I64, DType::I32],
-    &[DType::I64, DType::U32],
-    &[DType::I64, DType::I64],
-    &[DType::I64, B],
-    &[B, F],
-    &[B, I],
-    &[B, DType::I16],
-    &[B, DType::I32],
-    &[B, DType::I64],
-    &[B, B],
+/// Rank or extents of a tensor.
+pub(super) const SHAPES: Rows = &[
+    &[F, I32],
+    &[F, I64],
+    &[I, I32],
+    &[I, I64],
+    &[U, I32],
+    &[U, I64],
+    &[W, I32],
+    &[W, I64],
+    &[I32, I32],
+    &[I32, I64],
+    &[I64, I32],
+    &[I64, I64],
+    &[B, I32],
+    &[B, I64],
 ];
-/// Of what there are shapes.
-pub(super) const MEASURED: &[&[DType]] = &[
-    &[F, DType::I32],
-    &[F, DType::I64],
-    &[I, DType::I32],
-    &[I, DType::I64],
-    &[U, DType::I32],
-    &[U, DType::I64],
-    &[DType::I16, DType::I32],
-    &[DType::I16, DType::I64],
-    &[DType::I32, DType::I32],
-    &[DType::I32, DType::I64],
-    &[DType::I64, DType::I32],
-    &[DType::I64, DType::I64],
-    &[B, DType::I32],
-    &[B, DType::I64],
-];
+pub(super) const SOFTMAX: Rows = &[&[F, F], &[I, I], &[U, U], &[W, W], &[I, W]];
+/// Rows for each of the two results.
+pub(super) const TOP_K: Rows = &[&[F, F], &[F, I32], &[I, I], &[I, I32], &[U, U], &[U, I32], &[I32, I32]];
+/// As [`WITH_WEIGHTS`], without int8 weights under float activations.
+pub(super) const WITHOUT_DYNAMIC_RANGE: Rows =
+    &[&[F, F, F, F], &[I, I, I32, I], &[U, U, I32, U], &[W, I, I64, W]];
+/// Operand, weights, bias.
+pub(super) const WITH_WEIGHTS: Rows =
+    &[&[F, F, F, F], &[F, I, F, F], &[I, I, I32, I], &[U, U, I32, U], &[W, I, I64, W]];

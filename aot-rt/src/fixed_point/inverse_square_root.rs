@@ -1,7 +1,7 @@
 //! The inverse square root in fixed point.
 
 use super::transcendental::scale_by_power;
-use super::{Multiplier, doubling_high_mul as mul};
+use super::{Multiplier, Rounding, doubling_high_mul as mul};
 
 /// The factor `1 / sqrt(x)` of an integer `x`; that of 1 for all that are less.
 ///
@@ -28,6 +28,18 @@ pub fn inverse_square_root(x: i32) -> Multiplier {
     }
     let (root, right) = (mul(root, ROOT_OF_HALF), 11 - pairs);
     Multiplier { multiplier: root.wrapping_shl((-right).max(0) as u32), shift: (-right).min(0) }
+}
+
+/// Bits behind the point of the inverse root that [`over_square_root`] scales.
+pub const ROOT_FRACTION: i32 = 20;
+
+/// `numerator / sqrt(x)` of an integer `x`, not less than 1. The numerator is given divided by
+/// `2^ROOT_FRACTION`: the inverse root is rounded to as many bits before it is scaled.
+#[must_use]
+pub fn over_square_root(numerator: Multiplier, x: i32, rounding: Rounding) -> i32 {
+    let Multiplier { multiplier, shift } = inverse_square_root(x);
+    let root = Multiplier { multiplier, shift: shift + ROOT_FRACTION }.apply(1, rounding);
+    numerator.apply(root, rounding)
 }
 
 #[cfg(test)]
