@@ -29,9 +29,6 @@ pub(super) const MODULO: &[&[DType]] = &[&[F; 3], &[DType::I32; 3], &[DType::I64
 pub(super) const POWER: &[&[DType]] = &[&[F; 3]];
 pub(super) const WITH_WEIGHTS: &[&[DType]] =
     &[&[F, F, F, F], &[F, I, F, F], &[I, I, DType::I32, I], &[U, U, DType::I32, U], &[W, I, DType::I64, W]];
-/// As [`WITH_WEIGHTS`], without int8 weights under float activations.
-pub(super) const QUANTIZED_TOGETHER: &[&[DType]] =
-    &[&[F, F, F, F], &[I, I, DType::I32, I], &[U, U, DType::I32, U], &[W, I, DType::I64, W]];
 pub(super) const TO_INTEGER: &[&[DType]] = &[
     &[F, I],
     &[I, I],
