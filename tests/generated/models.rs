@@ -52,5 +52,10 @@ pub(crate) const SHARED: &[&str] = &[
 /// Cases of single operators whose kernels no model above has, and whose operands differ in
 /// kind from those of others.
 #[allow(dead_code, reason = "the conformance test runs all of them")]
-pub(crate) const OPERATORS: [&str; 4] =
-    ["average_pool_2d_i16_same_3x3", "softmax_i16_rows", "softmax_i8_to_i16_rows", "tanh_i16_usual"];
+pub(crate) const OPERATORS: [&str; 5] = [
+    "average_pool_2d_i16_same_3x3",
+    "depthwise_conv_2d_dynamic_multiplier3_valid_relu",
+    "softmax_i16_rows",
+    "softmax_i8_to_i16_rows",
+    "tanh_i16_usual",
+];

@@ -46,6 +46,7 @@ INSIDE = 0.1
 REFUSED = [
     # LiteRT quantizes each image of a batch by itself.
     ("CONV_2D", "is a batch of .*, and weights are i8"),
+    ("DEPTHWISE_CONV_2D", "is a batch of .*, and weights are i8"),
 ]
 
 

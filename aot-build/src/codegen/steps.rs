@@ -53,6 +53,7 @@ fn specialises(kernel: &Kernel) -> bool {
             | Kernel::Conv2dI8(_)
             | Kernel::Conv2dI16(_)
             | Kernel::DepthwiseConv2dAsymmetricI8(_)
+            | Kernel::DepthwiseConv2dDynamicI8(_)
             | Kernel::DepthwiseConv2dF16(_)
             | Kernel::DepthwiseConv2dF32(_)
             | Kernel::DepthwiseConv2dI8(_)

@@ -119,7 +119,10 @@ impl Choices {
             2 => Conv2d { stride, dilation, padding, activation }.into(),
             3 => DepthwiseConv2d { stride, dilation, padding, activation }.into(),
             4 => Dequantize {}.into(),
-            5 => FullyConnected { keep_dimensions, activation }.into(),
+            5 => {
+                let asymmetric_quantize_inputs = self.below(2) == 0;
+                FullyConnected { keep_dimensions, activation, asymmetric_quantize_inputs }.into()
+            }
             6 => Logistic {}.into(),
             7 => MaxPool2d { window: self.pair(), stride, padding, activation }.into(),
             8 => Mean { axes: (0..self.below(x.len() + 1)).collect(), keep_dimensions }.into(),

@@ -8,8 +8,8 @@ use super::{Graph, TensorId};
 ///
 /// ```text
 /// input x: f32 [1, 4]
-/// constant w: f32 [2, 4]
-/// y: f32 [1, 2] = FullyConnected { keep_dimensions: false, activation: Relu } (x, w, -)
+/// constant w: f32 [1, 4]
+/// y: f32 [1, 4] = Add { activation: Relu } (x, w)
 /// output y
 /// ```
 ///

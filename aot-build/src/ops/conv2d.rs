@@ -8,7 +8,7 @@
 //! int8: weights per tensor or per output channel, zero point 0; padding counts as
 //! the zero point of `x` (tflite numerics, section 3). uint8: weights per tensor, with a
 //! zero point. Dynamic range (float `x`, int8 weights): the image is quantized when it is
-//! there.
+//! there, with a zero point where the weights have different scales.
 
 use aot_rt::kernels::{Conv2dDynamicI8, Conv2dF32, Conv2dI8, Conv2dI16, Kernel, Window2d};
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ use super::weighted::{self, Arithmetic};
 use super::window::{describe, window};
 use super::{Activation, Operands, Operator, Padding2d, one, quantized};
 use crate::error::OpError;
-use crate::graph::{Shape, Tensor, TensorType};
+use crate::graph::{Shape, TensorType};
 use crate::program::NodeLowering;
 
 /// Attributes of `conv2d`.
@@ -84,10 +84,13 @@ impl Operator for Conv2d {
                 (Kernel::Conv2dF16(params), weighted::packed_operands_f32(node, out_channels, groups)?)
             }
             Arithmetic::Dynamic => {
-                check_dynamic(x, weights)?;
+                weighted::check_single_image(x)?;
+                // As the reference does: a zero point only where scales differ.
+                let scales = quantized::weight_scales(weights, 0)?;
+                let asymmetric = scales.windows(2).any(|pair| pair[0] != pair[1]);
                 let range = self.activation.range_f32();
                 let params = Conv2dDynamicI8 { window, in_channels, out_channels, groups, range };
-                (Kernel::Conv2dDynamicI8(params), weighted::dynamic_operands(node, 1)?)
+                (Kernel::Conv2dDynamicI8(params), weighted::dynamic_operands(node, 0, 1, asymmetric)?)
             }
             Arithmetic::I16 => {
                 let (factors, _) = weighted::factors(node, 0)?;
@@ -122,21 +125,4 @@ impl Operator for Conv2d {
         node.step(kernel, operands, macs, description);
         Ok(())
     }
-}
-
-/// What dynamic-range quantization is known for: the reference quantizes in another way
-/// where weights have several scales, and each image of a batch by itself.
-fn check_dynamic(x: &Tensor, weights: &Tensor) -> Result<(), OpError> {
-    if x.ty.shape[0] != 1 {
-        let message = format!("`{}` is a batch of {}, and weights are i8", x.name, x.ty.shape[0]);
-        return Err(OpError::from(message).help("dynamic-range quantization takes one image at a time"));
-    }
-    if quantized::weight_scales(weights, 0)?.len() != 1 {
-        let message = format!(
-            "weights `{}` have a scale for each channel, which is not supported with f32 activations",
-            weights.name
-        );
-        return Err(message.into());
-    }
-    Ok(())
 }

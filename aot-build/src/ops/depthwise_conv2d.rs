@@ -5,10 +5,12 @@
 //! multiple of `in`, and result channel `c` reads channel `c / (out / in)`.
 //! Result: `[batch, out height, out width, out]`.
 //! Sources: TFLite DEPTHWISE_CONV_2D; ONNX Conv with as many groups as channels.
-//! int8: as `conv2d`, with scales along axis 3.
+//! int8: as `conv2d`, with scales along axis 3. Dynamic range (float `x`, int8 weights): a
+//! scale for each channel; the image is quantized with a zero point when it is there.
 
 use aot_rt::kernels::{
-    DepthwiseConv2dAsymmetricI8, DepthwiseConv2dF32, DepthwiseConv2dI8, DepthwiseConv2dI16, Kernel, Window2d,
+    DepthwiseConv2dAsymmetricI8, DepthwiseConv2dDynamicI8, DepthwiseConv2dF32, DepthwiseConv2dI8,
+    DepthwiseConv2dI16, Kernel, Window2d,
 };
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +18,7 @@ use super::weighted::{self, Arithmetic};
 use super::window::{describe, window};
 use super::{Activation, Operands, Operator, Padding2d, one, quantized};
 use crate::error::OpError;
-use crate::graph::{Shape, TensorType};
+use crate::graph::{Shape, Tensor, TensorType};
 use crate::program::NodeLowering;
 
 /// Attributes of `depthwise_conv2d`.
@@ -84,12 +86,11 @@ impl Operator for DepthwiseConv2d {
                 (Kernel::DepthwiseConv2dF16(params), weighted::operands_f32(node, out_channels)?)
             }
             Arithmetic::Dynamic => {
-                let message = format!(
-                    "`{}` is f32 and weights `{}` are i8: dynamic-range quantization is not supported here",
-                    x.name, weights.name
-                );
-                let help = "convert the model with full-integer quantization, or without quantization";
-                return Err(OpError::from(message).help(help));
+                weighted::check_single_image(x)?;
+                check_scales(weights, out_channels)?;
+                let range = self.activation.range_f32();
+                let params = DepthwiseConv2dDynamicI8 { window, in_channels, depth_multiplier, range };
+                (Kernel::DepthwiseConv2dDynamicI8(params), weighted::dynamic_operands(node, 3, 1, true)?)
             }
             Arithmetic::I16 => {
                 let (factors, _) = weighted::factors(node, 3)?;
@@ -131,4 +132,14 @@ impl Operator for DepthwiseConv2d {
         node.step(kernel, operands, macs, format!("{window}, {channels}{activation}"));
         Ok(())
     }
+}
+
+/// With float `x` the reference reads a scale for each channel, whether or not it is there.
+fn check_scales(weights: &Tensor, channels: usize) -> Result<(), OpError> {
+    let scales = quantized::weight_scales(weights, 3)?.len();
+    if scales == channels {
+        return Ok(());
+    }
+    let message = format!("weights `{}` have {scales} scale for {channels} channels", weights.name);
+    Err(OpError::from(message).help("dynamic-range quantization takes a scale for each channel here"))
 }

@@ -5,7 +5,8 @@
 //! `keep_dimensions`.
 //! Sources: TFLite FULLY_CONNECTED; ONNX Gemm, MatMul.
 //! int8: `(x - zero) * (w - zero)` summed in 32 bits; the factor of a single weight
-//! scale is rounded to single precision first (tflite numerics, section 1).
+//! scale is rounded to single precision first (tflite numerics, section 1). Dynamic range
+//! (float `x`, int8 weights): each row is quantized when it is there.
 
 use aot_rt::kernels::{FullyConnectedF32, FullyConnectedI8, FullyConnectedI16, Kernel};
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,9 @@ pub struct FullyConnected {
     pub keep_dimensions: bool,
     /// Fused activation.
     pub activation: Activation,
+    /// Dynamic range (float `x`, int8 weights): quantize the rows of `x` with zero points.
+    /// Has no effect on other types.
+    pub asymmetric_quantize_inputs: bool,
 }
 
 impl Operator for FullyConnected {
@@ -68,8 +72,12 @@ impl Operator for FullyConnected {
                 (Kernel::FullyConnectedF16(params), weighted::packed_operands_f32(node, outputs, 1)?)
             }
             Arithmetic::Dynamic => {
+                let asymmetric = self.asymmetric_quantize_inputs;
                 let params = FullyConnectedF32 { batch, inputs, outputs, range: self.activation.range_f32() };
-                (Kernel::FullyConnectedDynamicI8(params), weighted::dynamic_operands(node, batch)?)
+                (
+                    Kernel::FullyConnectedDynamicI8(params),
+                    weighted::dynamic_operands(node, 0, batch, asymmetric)?,
+                )
             }
             Arithmetic::I16 => {
                 let output = quantized::tensor_wide(y)?;

@@ -122,11 +122,6 @@ fn refusals_of_layers_with_weights() {
     let weights = || i8_type([2, 1, 1, 2], 0.02, 0);
     for (operands, y, expect) in [
         (
-            vec![f32_type([1, 4, 4, 2]), per_axis([2, 1, 1, 2], 0, 0)],
-            f32_type([1, 4, 4, 2]),
-            "weights `c1` have a scale for each channel, which is not supported with f32 activations",
-        ),
-        (
             vec![f32_type([2, 4, 4, 2]), weights()],
             f32_type([2, 4, 4, 2]),
             "is a batch of 2, and weights are i8",
@@ -150,6 +145,9 @@ fn refusals_of_layers_with_weights() {
         let error = lowered(conv(1, Activation::None), &operands, y).unwrap_err();
         assert!(error.contains(expect), "{error} -- expected {expect}");
     }
+    let image = [f32_type([1, 4, 4, 2]), i8_type([1, 1, 1, 2], 0.02, 0)];
+    let error = lowered(DepthwiseConv2d::default(), &image, f32_type([1, 4, 4, 2])).unwrap_err();
+    assert_eq!(error, "weights `c1` have 1 scale for 2 channels");
     // A bias that is off by less than 2 % of a step of y.
     lowered(conv(1, Activation::None), &[x(), weights(), bias(2, 0.0021)], y()).unwrap();
 }

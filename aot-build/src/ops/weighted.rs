@@ -2,7 +2,7 @@
 //!
 //! Operands of such a layer: 0 `x`, 1 weights, 2 bias (optional).
 
-use aot_rt::kernels::{Kernel, LargestF32, QuantizeDynamicI8, packed_filters};
+use aot_rt::kernels::{DynamicRows, Kernel, packed_filters};
 use aot_rt::{DType, f16};
 
 use super::{no_kernel, quantized};
@@ -105,30 +105,50 @@ pub(super) fn pack<const SIZE: usize>(bytes: &[u8], group: usize, filter: usize)
 }
 
 /// The operands of a kernel that quantizes `x` when it is there, in `rows`: `x`, `y`,
-/// weights, bias, scales, the rows' largest magnitudes. Appends the steps that make them.
+/// weights, bias, scales, how each row is quantized. Appends the steps that make them.
+///
+/// `axis` is that of the weights' output channels.
 ///
 /// # Errors
 ///
 /// When bias or scales do not fit, or a sum can overflow.
 pub(super) fn dynamic_operands(
     node: &mut NodeLowering<'_, '_>,
+    axis: usize,
     rows: usize,
+    asymmetric: bool,
 ) -> Result<Vec<Operand>, OpError> {
     let (x, weights) = (node.input(0)?, node.input(1)?);
-    let channels = weights.ty.shape[0];
+    let channels = weights.ty.shape[axis];
     let elements = x.ty.shape.elements();
-    quantized::check_sum((weights.ty.shape.elements() / channels) as u64, 127 * 128, 0)?;
+    let largest = if asymmetric { 255 } else { 127 };
+    quantized::check_sum((weights.ty.shape.elements() / channels) as u64, largest * 128, 0)?;
     let scales: Vec<u8> =
-        quantized::weight_scales(weights, 0)?.iter().flat_map(|scale| scale.to_le_bytes()).collect();
+        quantized::weight_scales(weights, axis)?.iter().flat_map(|scale| scale.to_le_bytes()).collect();
     let (bias, scales) = (bias(node, DType::F32, channels)?, node.constant(DType::F32, &scales));
-    let largest = node.scratch("largest magnitudes", DType::F32, rows);
+    let quantization = node.scratch("quantization", DType::F32, rows * 3);
     let quantized = node.scratch("quantized operand", DType::I8, elements);
     let (x, len) = (node.read(0)?, elements / rows);
-    let kernel = Kernel::LargestF32(LargestF32 { rows, len });
-    node.step(kernel, vec![x, largest], 0, format!("largest magnitudes, {rows} × {len} elements"));
-    let kernel = Kernel::QuantizeDynamicI8(QuantizeDynamicI8 { rows, len });
-    node.step(kernel, vec![x, quantized, largest], 0, format!("{elements} elements to i8"));
-    Ok(vec![quantized, node.write(0), node.read(1)?, bias, scales, largest])
+    let params = DynamicRows { rows, len, asymmetric };
+    let description = format!("scale and zero point, {rows} × {len} elements");
+    node.step(Kernel::DynamicQuantizationF32(params), vec![x, quantization], 0, description);
+    let description = format!("{elements} elements to i8");
+    node.step(Kernel::QuantizeDynamicI8(params), vec![x, quantized, quantization], 0, description);
+    Ok(vec![quantized, node.write(0), node.read(1)?, bias, scales, quantization])
+}
+
+/// Refuses a batch of images with int8 weights: the reference quantizes each by itself, and
+/// the kernels of windows read one scale.
+///
+/// # Errors
+///
+/// When `x` is a batch.
+pub(super) fn check_single_image(x: &Tensor) -> Result<(), OpError> {
+    if x.ty.shape[0] == 1 {
+        return Ok(());
+    }
+    let message = format!("`{}` is a batch of {}, and weights are i8", x.name, x.ty.shape[0]);
+    Err(OpError::from(message).help("dynamic-range quantization takes one image at a time"))
 }
 
 /// The operands of an int8 kernel: `x`, `y`, weights, bias, multipliers, shifts.

@@ -2,7 +2,7 @@
 
 use half::f16;
 
-use super::dynamic::Dynamic;
+use super::dynamic::{Dynamic, RowQuantization};
 use super::filters::{products_f32, products_i8, products_i16, zero_products};
 use super::loops::{chunks, chunks_mut};
 use super::nibbles::{Bytes, Nibbles, Stored};
@@ -90,7 +90,7 @@ fn multiply_f32(p: &FullyConnectedF32, x: &[f32], y: &mut [f32], weights: &[impl
 
 /// Matrix times vectors that have been quantized when they were there.
 ///
-/// `x`: `[batch, inputs]` and `largest`, `[batch]`, as
+/// `x`: `[batch, inputs]` and `quantization`, `[batch, 3]`, as
 /// [`quantize_dynamic_i8`](super::quantize_dynamic_i8) makes and reads them, `weights`:
 /// `[outputs, inputs]`, `scales`: theirs, `[outputs]` or `[1]`, `bias`: `[outputs]` or empty,
 /// `y`: `[batch, outputs]`.
@@ -101,14 +101,15 @@ pub fn fully_connected_dynamic_i8(
     weights: &[i8],
     bias: &[f32],
     scales: &[f32],
-    largest: &[f32],
+    quantization: &[f32],
 ) {
     let p = params.get();
     debug_assert_eq!((x.len(), weights.len()), (p.batch * p.inputs, p.outputs * p.inputs));
-    debug_assert_eq!((y.len(), largest.len()), (p.batch * p.outputs, p.batch));
-    for ((x, y), largest) in chunks(x, p.inputs).zip(chunks_mut(y, p.outputs)).zip(largest) {
-        let finish = Dynamic::new(bias, scales, Some(largest), p.range);
-        products_i8(x, 0, (weights, p.inputs), &finish, y);
+    debug_assert_eq!(y.len(), p.batch * p.outputs);
+    let rows = chunks(x, p.inputs).zip(chunks_mut(y, p.outputs));
+    for ((x, y), row) in rows.zip(RowQuantization::rows(quantization)) {
+        let finish = Dynamic::new(bias, scales, row.scale, p.range);
+        products_i8(x, row.zero_point(), (weights, p.inputs), &finish, y);
     }
 }
 

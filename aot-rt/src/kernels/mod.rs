@@ -114,11 +114,11 @@ pub use cumulative_sum::{
     CumulativeSum, CumulativeSumI8, cumulative_sum_f32, cumulative_sum_i8, cumulative_sum_i32,
 };
 pub use depthwise_conv2d::{
-    DepthwiseConv2dAsymmetricI8, DepthwiseConv2dF32, DepthwiseConv2dI8, DepthwiseConv2dI16,
-    depthwise_conv2d_asymmetric_i8, depthwise_conv2d_f16, depthwise_conv2d_f32, depthwise_conv2d_i8,
-    depthwise_conv2d_i16,
+    DepthwiseConv2dAsymmetricI8, DepthwiseConv2dDynamicI8, DepthwiseConv2dF32, DepthwiseConv2dI8,
+    DepthwiseConv2dI16, depthwise_conv2d_asymmetric_i8, depthwise_conv2d_dynamic_i8, depthwise_conv2d_f16,
+    depthwise_conv2d_f32, depthwise_conv2d_i8, depthwise_conv2d_i16,
 };
-pub use dynamic::{LargestF32, QuantizeDynamicI8, largest_f32, quantize_dynamic_i8};
+pub use dynamic::{DynamicRows, dynamic_quantization_f32, quantize_dynamic_i8};
 pub use elements::{Broadcast, Elements, InPlace};
 pub use elementwise::{ClampF32, CopyI8, LogisticF32, clamp_f32, copy_i8, logistic_f32};
 pub use filters::packed_filters;

@@ -134,6 +134,9 @@ impl Kernel {
                 (p.conv2d.window, [p.conv2d.in_channels, p.conv2d.out_channels])
             }
             Self::Conv2dAddI8(p) => (p.conv2d.window, [p.conv2d.in_channels, p.conv2d.out_channels]),
+            Self::DepthwiseConv2dDynamicI8(p) => {
+                (p.window, [p.in_channels, p.in_channels * p.depth_multiplier])
+            }
             Self::DepthwiseConv2dF16(p) | Self::DepthwiseConv2dF32(p) => {
                 (p.window, [p.in_channels, p.in_channels * p.depth_multiplier])
             }

@@ -280,7 +280,7 @@ kernels! {
         x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
     );
     widening Conv2dDynamicI8 => conv2d_dynamic_i8(
-        x: i8, y: f32, weights: i8, bias: f32, scales: f32, largest: f32
+        x: i8, y: f32, weights: i8, bias: f32, scales: f32, quantization: f32
     );
     window Conv2dF16(Conv2dF32) => conv2d_f16(x: f32, y: f32, weights: f16, bias: f32);
     window Conv2dF32 => conv2d_f32(x: f32, y: f32, weights: f32, bias: f32);
@@ -298,6 +298,9 @@ kernels! {
     window DepthwiseConv2dAsymmetricI8 => depthwise_conv2d_asymmetric_i8(
         x: i8, y: i8, weights: i8, bias: i32, multipliers: i32, shifts: i8
     );
+    widening DepthwiseConv2dDynamicI8 => depthwise_conv2d_dynamic_i8(
+        x: i8, y: f32, weights: i8, bias: f32, scales: f32, quantization: f32
+    );
     window DepthwiseConv2dF16(DepthwiseConv2dF32) => depthwise_conv2d_f16(
         x: f32, y: f32, weights: f16, bias: f32
     );
@@ -314,6 +317,7 @@ kernels! {
     elementwise DivF32(BinaryF32) => div_f32(x: f32, y: f32, b: f32);
     elementwise DivI32(BinaryExact) => div_i32(x: i32, y: i32, b: i32);
     elementwise DivI8(ProductI8) => div_i8(x: i8, y: i8, b: i8);
+    plain DynamicQuantizationF32(DynamicRows) => dynamic_quantization_f32(x: f32, y: f32);
     elementwise EluF32(UnaryF32) => elu_f32(x: f32, y: f32);
     elementwise ExpF32(UnaryF32) => exp_f32(x: f32, y: f32);
     elementwise FlipSignBitI8 => flip_sign_bit_i8(x: i8, y: i8);
@@ -324,7 +328,7 @@ kernels! {
     elementwise FloorModI32(BinaryExact) => floor_mod_i32(x: i32, y: i32, b: i32);
     elementwise FloorModI64(BinaryExact) => floor_mod_i64(x: i64, y: i64, b: i64);
     plain FullyConnectedDynamicI8(FullyConnectedF32) => fully_connected_dynamic_i8(
-        x: i8, y: f32, weights: i8, bias: f32, scales: f32, largest: f32
+        x: i8, y: f32, weights: i8, bias: f32, scales: f32, quantization: f32
     );
     plain FullyConnectedF16(FullyConnectedF32) => fully_connected_f16(x: f32, y: f32, weights: f16, bias: f32);
     plain FullyConnectedF32 => fully_connected_f32(x: f32, y: f32, weights: f32, bias: f32);
@@ -346,7 +350,6 @@ kernels! {
     elementwise L2NormalizationF32 => l2_normalization_f32(x: f32, y: f32);
     elementwise L2NormalizationI8 => l2_normalization_i8(x: i8, y: i8);
     window L2Pool2dF32 => l2_pool2d_f32(x: f32, y: f32);
-    plain LargestF32 => largest_f32(x: f32, y: f32);
     elementwise LeakyReluF32 => leaky_relu_f32(x: f32, y: f32);
     elementwise LeakyReluI16 => leaky_relu_i16(x: i16, y: i16);
     plain LocalResponseNormalizationF32 => local_response_normalization_f32(x: f32, y: f32);
@@ -402,7 +405,7 @@ kernels! {
     elementwise PreluF32(BinaryF32) => prelu_f32(x: f32, y: f32, alpha: f32);
     elementwise PreluI16(PreluI8) => prelu_i16(x: i16, y: i16, alpha: i16);
     elementwise PreluI8 => prelu_i8(x: i8, y: i8, alpha: i8);
-    plain QuantizeDynamicI8 => quantize_dynamic_i8(x: f32, y: i8, largest: f32);
+    plain QuantizeDynamicI8(DynamicRows) => quantize_dynamic_i8(x: f32, y: i8, quantization: f32);
     plain QuantizeF32I16 => quantize_f32_i16(x: f32, y: i16);
     plain QuantizeF32I8 => quantize_f32_i8(x: f32, y: i8);
     plain ReduceMaximumF32(Reduce) => reduce_maximum_f32(x: f32, y: f32);

@@ -87,7 +87,8 @@ def layer(rng, row, op, x_shape, weights_shape, y_shape, axis, *, fan_in, bias=T
     """A layer with weights: `before` are operands in front of the weights and `x`."""
     x_type = DTYPES[row[0]]
     dynamic = "f32" in row
-    per_channel = not dynamic and zero_point == 0 and rng.random() < 0.8
+    # With float activations LiteRT reads a scale for each channel of a depthwise convolution.
+    per_channel = (dynamic and axis == 3) or (zero_point == 0 and rng.random() < 0.8)
     x = None if dynamic else quantized(rng, x_type, scale(rng, -14 if x_type == np.int16 else -9, -2))
     weights = weights_of(rng, row, weights_shape, axis, per_channel)
     if zero_point:
@@ -113,7 +114,7 @@ def layer(rng, row, op, x_shape, weights_shape, y_shape, axis, *, fan_in, bias=T
     while operands[-1] is None:
         operands.pop()
     if dynamic:
-        sets = [[rng.normal(0, 1, x_shape).astype(np.float32)] for _ in range(2)]
+        sets = [[rng.normal(rng.choice([0, 2, -2]), 1, x_shape).astype(np.float32)] for _ in range(2)]
     else:
         sets = sets_of(rng, operands)
     return Model(op, operands, [result(y_shape, x_type, y)], sets, engine)
@@ -158,7 +159,7 @@ def conv_2d(rng, row):
 def depthwise_conv_2d(rng, row):
     kernel, stride, dilation, padding, image = window(rng)
     channels, multiplier = int(rng.integers(1, 9)), int(rng.choice([1, 1, 2, 3, 4]))
-    batch = int(rng.choice([1, 1, 2, 3]))
+    batch = int(rng.choice([1, 1, 1, 1, 2] if "f32" in row else [1, 1, 2, 3]))
     fields = window_fields(rng, stride, dilation, padding)
     op = Op(
         "DEPTHWISE_CONV_2D",
@@ -187,6 +188,8 @@ def fully_connected(rng, row):
     # Weights with a zero point: tflite-micro honours it, of one scale.
     zero_point = int(rng.choice([-128, 127, 5])) if row[0] == "i8" and rng.random() < 0.2 else 0
     fields = {"fusedActivationFunction": activation(rng), "keepNumDims": keep}
+    if "f32" in row:
+        fields["asymmetricQuantizeInputs"] = bool(rng.integers(2))
     fields = options(schema.FullyConnectedOptionsT, **fields)
     op = Op("FULLY_CONNECTED", fields, version("FULLY_CONNECTED", row))
     model = layer(

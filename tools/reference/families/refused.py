@@ -139,7 +139,7 @@ def unequal_quantization():
 
 def hybrid():
     """Kinds of known fault L13, float32 activations with int8 weights, that are not supported."""
-    reason = "int8 weights of a depthwise convolution with float32 activations are not supported"
+    reason = "weights have a scale for 2 channels: LiteRT reads as many as channels"
     image, output, bias = floats((1, 4, 4, 2)), floats((1, 4, 4, 2), "y"), constant(np.zeros(2, np.float32))
     yield Refused(
         "depthwise_conv_2d_hybrid",
@@ -151,11 +151,11 @@ def hybrid():
     )
     channels = Quantization.channels((0.02, 0.03), 0)
     yield Refused(
-        "conv_2d_hybrid_per_channel",
-        "int8 weights quantized per channel with float32 activations are not supported",
+        "conv_2d_hybrid_batch",
+        "int8 weights with a batch of float32 images are not supported",
         Op("CONV_2D", conv(), 2),
-        [image, weights((2, 3, 3, 2), channels), bias],
-        output,
+        [floats((2, 4, 4, 2)), weights((2, 3, 3, 2), channels), bias],
+        floats((2, 4, 4, 2), "y"),
         "L13",
     )
 

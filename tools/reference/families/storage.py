@@ -31,6 +31,51 @@ def dynamic():
     yield case("conv_2d_dynamic_same_relu", op, image, filters, scale, normal(rng, 18), (1, 5, 6, 18))
     image, filters = rng.normal(size=(1, 4, 4, 33)), rng.integers(-127, 128, (6, 3, 3, 33), np.int8)
     yield case("conv_2d_dynamic_valid_no_bias", conv_2d("valid"), image, filters, scale, np.zeros(6), (1, 2, 2, 6))
+    yield from asymmetric()
+
+
+def asymmetric():
+    """Dynamic range with zero points that are found when the activations are there."""
+    rng = np.random.default_rng(15)
+
+    def filters(*shape):
+        return rng.integers(-127, 128, shape, np.int8)
+
+    def scales(count, axis):
+        return Quantization.channels(rng.uniform(0.01, 0.05, count), axis)
+
+    # Rows on both sides of zero, on one, of zeros; of one and of several scales.
+    rows = (rng.normal(size=(5, 37)) + [[0.3], [4], [-4], [-0.2], [0]]) * [[1], [30], [1], [1e-3], [0]]
+    op = dense(9, asymmetric=True)
+    one = Quantization.tensor(0.1, 0)
+    yield case("fully_connected_dynamic_asymmetric", op, rows, filters(6, 37), one, normal(rng, 6), (5, 6))
+    yield case(
+        "fully_connected_dynamic_asymmetric_per_channel",
+        op,
+        rows,
+        filters(6, 37),
+        scales(6, 0),
+        normal(rng, 6),
+        (5, 6),
+    )
+    # Cells outside of an image without zeros count as 0 all the same.
+    image = rng.uniform(1, 3, size=(1, 5, 6, 3))
+    op, name = conv_2d("same", "relu6"), "conv_2d_dynamic_per_channel"
+    weights = filters(18, 3, 3, 3)
+    yield case(f"{name}_same_relu6", op, image, weights, scales(18, 0), normal(rng, 18), (1, 5, 6, 18))
+    op, image = conv_2d("same", stride=(2, 1), dilation=(1, 2)), rng.normal(size=(1, 7, 5, 6))
+    weights = filters(4, 3, 3, 3)
+    yield case(f"{name}_groups_stride_dilation", op, image, weights, scales(4, 0), normal(rng, 4), (1, 4, 5, 4))
+    # As one scale for all: without zero points.
+    op, equal, weights = conv_2d("same"), Quantization.channels([0.02] * 4, 0), filters(4, 3, 3, 6)
+    yield case(f"{name}_equal_scales", op, image + 2, weights, equal, normal(rng, 4), (1, 7, 5, 4))
+    op, still, weights = conv_2d("valid"), np.zeros((1, 3, 3, 2)), filters(3, 2, 2, 2)
+    yield case(f"{name}_zeros", op, still, weights, scales(3, 0), normal(rng, 3), (1, 2, 2, 3))
+    image, name = rng.normal(size=(1, 6, 5, 19)) - 1, "depthwise_conv_2d_dynamic"
+    yield case(f"{name}_same", depthwise(), image, filters(1, 3, 3, 19), scales(19, 3), normal(rng, 19), (1, 6, 5, 19))
+    op = depthwise(3, "valid", "relu", (2, 1), (1, 2))
+    image, weights, name = rng.normal(size=(1, 7, 6, 2)) + 0.5, filters(1, 3, 2, 6), f"{name}_multiplier3_valid_relu"
+    yield case(name, op, image, weights, scales(6, 3), normal(rng, 6), (1, 3, 4, 6))
 
 
 def half():
@@ -77,18 +122,20 @@ def normal(rng, *shape):
     return rng.normal(size=shape).astype(np.float32)
 
 
-def dense(version=3):
-    return Op("FULLY_CONNECTED", schema.FullyConnectedOptionsT(), version)
+def dense(version=3, asymmetric=False):
+    options = schema.FullyConnectedOptionsT()
+    options.asymmetricQuantizeInputs = asymmetric
+    return Op("FULLY_CONNECTED", options, version)
 
 
-def conv_2d(padding, activation="none"):
+def conv_2d(padding, activation="none", stride=(1, 1), dilation=(1, 1)):
     options = schema.Conv2DOptionsT()
-    window_options(options, (1, 1), (1, 1), padding, activation)
+    window_options(options, stride, dilation, padding, activation)
     return Op("CONV_2D", options, 2)
 
 
-def depthwise():
+def depthwise(multiplier=1, padding="same", activation="none", stride=(1, 1), dilation=(1, 1)):
     options = schema.DepthwiseConv2DOptionsT()
-    window_options(options, (1, 1), (1, 1), "same", "none")
-    options.depthMultiplier = 1
+    window_options(options, stride, dilation, padding, activation)
+    options.depthMultiplier = multiplier
     return Op("DEPTHWISE_CONV_2D", options)

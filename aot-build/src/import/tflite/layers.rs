@@ -3,7 +3,7 @@
 use super::names;
 use super::node::{Node, Options, kind};
 use super::operators::{Known, known};
-use super::types::{F, I, ONE_F_I_U_W, SOFTMAX, W, WITH_WEIGHTS, WITHOUT_DYNAMIC_RANGE};
+use super::types::{I, ONE_F_I_U_W, SOFTMAX, W, WITH_WEIGHTS};
 use crate::error::OpError;
 use crate::ops::{
     Activation, AveragePool2d, Conv2d, DepthwiseConv2d, FullyConnected, MaxPool2d, Op, Padding2d, Softmax,
@@ -12,7 +12,7 @@ use crate::ops::{
 pub(super) const OPERATORS: &[Known] = &[
     known("AVERAGE_POOL_2D", 3, [1, 1], ONE_F_I_U_W, average_pool_2d),
     known("CONV_2D", 8, [2, 3], WITH_WEIGHTS, conv_2d),
-    known("DEPTHWISE_CONV_2D", 7, [2, 3], WITHOUT_DYNAMIC_RANGE, depthwise_conv_2d),
+    known("DEPTHWISE_CONV_2D", 7, [2, 3], WITH_WEIGHTS, depthwise_conv_2d),
     known("FULLY_CONNECTED", 14, [2, 3], WITH_WEIGHTS, fully_connected),
     known("MAX_POOL_2D", 3, [1, 1], ONE_F_I_U_W, max_pool_2d),
     known("SOFTMAX", 3, [1, 1], SOFTMAX, softmax),
@@ -83,12 +83,10 @@ fn fully_connected(node: &Node<'_>) -> Result<Op, OpError> {
     let options = node.options(kind(8, "FullyConnectedOptions", 5))?;
     options.only(WEIGHTS_FORMAT, &[0], "weights_format")?;
     bias_type(&options, BIAS_TYPE)?;
-    if options.flag(ASYMMETRIC_QUANTIZE_INPUTS)? && node.result.dtype == F {
-        return Err("asymmetric_quantize_inputs is not supported".into());
-    }
     let op = FullyConnected {
         keep_dimensions: options.flag(KEEP_NUM_DIMS)?,
         activation: options.activation(ACTIVATION)?,
+        asymmetric_quantize_inputs: options.flag(ASYMMETRIC_QUANTIZE_INPUTS)?,
     };
     Ok(op.into())
 }

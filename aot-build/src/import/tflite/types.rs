@@ -188,9 +188,6 @@ pub(super) const SHAPES: Rows = &[
 pub(super) const SOFTMAX: Rows = &[&[F, F], &[I, I], &[U, U], &[W, W], &[I, W]];
 /// Rows for each of the two results.
 pub(super) const TOP_K: Rows = &[&[F, F], &[F, I32], &[I, I], &[I, I32], &[U, U], &[U, I32], &[I32, I32]];
-/// As [`WITH_WEIGHTS`], without int8 weights under float activations.
-pub(super) const WITHOUT_DYNAMIC_RANGE: Rows =
-    &[&[F, F, F, F], &[I, I, I32, I], &[U, U, I32, U], &[W, I, I64, W]];
 /// Operand, weights, bias.
 pub(super) const WITH_WEIGHTS: Rows =
     &[&[F, F, F, F], &[F, I, F, F], &[I, I, I32, I], &[U, U, I32, U], &[W, I, I64, W]];

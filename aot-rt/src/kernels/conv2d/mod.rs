@@ -7,7 +7,7 @@ use core::num::NonZeroUsize;
 
 use half::f16;
 
-use super::dynamic::Dynamic;
+use super::dynamic::{Dynamic, RowQuantization};
 use super::filters::{Patch, products_i16, zero_products};
 use super::images::{Image, Images};
 use super::loops::{chunks, chunks_mut};
@@ -194,7 +194,7 @@ pub fn conv2d_i4(
 
 /// Convolution of an image that has been quantized when it was there.
 ///
-/// `x`: `[1, in_h, in_w, in_channels]` and `largest`, `[1]`, as
+/// `x`: `[1, in_h, in_w, in_channels]` and `quantization`, `[1, 3]`, as
 /// [`quantize_dynamic_i8`](super::quantize_dynamic_i8) makes and reads them, `weights`: as in
 /// [`conv2d_i8`], `scales`: theirs, `[out_channels]` or `[1]`, `bias`: `[out_channels]` or
 /// empty, `y`: `[1, out_h, out_w, out_channels]`. Cells outside the image count as 0.
@@ -204,11 +204,13 @@ pub fn conv2d_dynamic_i8(
     weights: &[i8],
     bias: &[f32],
     scales: &[f32],
-    largest: &[f32],
+    quantization: &[f32],
 ) {
     let p = params.get();
-    let finish = Dynamic::new(bias, scales, largest.first(), p.range);
-    convolve_integers::<Bytes, _>(&Layer::from(&p), [0, 0], images, weights, |first, _| finish.skip(first));
+    let Some(row) = RowQuantization::rows(quantization).next() else { return };
+    let finish = Dynamic::new(bias, scales, row.scale, p.range);
+    let zeros = [row.zero_point().into(), 0];
+    convolve_integers::<Bytes, _>(&Layer::from(&p), zeros, images, weights, |first, _| finish.skip(first));
 }
 
 /// Convolution, int16 with int8 weights.

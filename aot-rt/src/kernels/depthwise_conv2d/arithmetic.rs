@@ -45,16 +45,17 @@ impl<W: Real> Arithmetic for F32<'_, W> {
     }
 }
 
-pub(super) struct I8<'a> {
+/// int8, with sums that become what `F` says.
+pub(super) struct I8<F> {
     pub(super) zero: i16,
-    pub(super) requantize: Requantize<'a>,
+    pub(super) finish: F,
 }
 
-impl Arithmetic for I8<'_> {
+impl<F: Finish> Arithmetic for I8<F> {
     type X = i8;
     type Weight = i8;
     type Sum = i32;
-    type Y = i8;
+    type Y = F::Y;
 
     #[inline(always)]
     fn multiply_add(&self, sum: i32, x: i8, weight: i8) -> i32 {
@@ -63,15 +64,15 @@ impl Arithmetic for I8<'_> {
     }
 
     #[inline(always)]
-    fn finish(&self, first: usize, sums: &mut [i32], y: &mut [i8]) {
-        self.requantize.channels(first, sums, y);
+    fn finish(&self, first: usize, sums: &mut [i32], y: &mut [F::Y]) {
+        self.finish.channels(first, sums, y);
     }
 }
 
 /// Weights with a zero point. It is taken off each of them: a sum of `x` for each
 /// channel would cost as much as the products.
 pub(super) struct AsymmetricI8<'a> {
-    pub(super) x: I8<'a>,
+    pub(super) x: I8<Requantize<'a>>,
     pub(super) weights_zero: i16,
 }
 

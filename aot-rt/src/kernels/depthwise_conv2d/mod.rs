@@ -9,6 +9,7 @@ use core::marker::PhantomData;
 
 use half::f16;
 
+use super::dynamic::{Dynamic, RowQuantization};
 use super::images::Images;
 use super::real::Real;
 use super::requantize::{Requantize, RequantizeI16};
@@ -54,6 +55,18 @@ kernel_params! {
         pub depth_multiplier: usize,
         /// Limits of `y`.
         pub range: RangeI16,
+    }
+
+    /// Parameters of [`depthwise_conv2d_dynamic_i8`].
+    pub struct DepthwiseConv2dDynamicI8 {
+        /// How the window moves; there is one image.
+        pub window: Window2d,
+        /// Channels of `x`.
+        pub in_channels: usize,
+        /// Channels of `y` that each channel of `x` gives; at least 1.
+        pub depth_multiplier: usize,
+        /// Fused activation.
+        pub range: RangeF32,
     }
 
     /// Parameters of [`depthwise_conv2d_asymmetric_i8`].
@@ -132,15 +145,8 @@ pub fn depthwise_conv2d_i8(
 ) {
     let p = params.get();
     let channels = [p.in_channels, p.depth_multiplier];
-    let requantize = Requantize { bias, multipliers, shifts, offset: 0, output: p.output };
-    convolve(
-        params,
-        &p.window,
-        channels,
-        images,
-        weights,
-        &I8 { zero: p.input_zero_point as i16, requantize },
-    );
+    let finish = Requantize { bias, multipliers, shifts, offset: 0, output: p.output };
+    convolve(params, &p.window, channels, images, weights, &I8 { zero: p.input_zero_point as i16, finish });
 }
 
 /// Depthwise convolution, int8, with weights that have a zero point other than 0: one
@@ -157,10 +163,32 @@ pub fn depthwise_conv2d_asymmetric_i8(
 ) {
     let p = params.get();
     let channels = [p.in_channels, p.depth_multiplier];
-    let requantize = Requantize { bias, multipliers, shifts, offset: 0, output: p.output };
-    let x = I8 { zero: p.input_zero_point as i16, requantize };
+    let finish = Requantize { bias, multipliers, shifts, offset: 0, output: p.output };
+    let x = I8 { zero: p.input_zero_point as i16, finish };
     let arithmetic = AsymmetricI8 { x, weights_zero: p.weights_zero_point as i16 };
     convolve(params, &p.window, channels, images, weights, &arithmetic);
+}
+
+/// Depthwise convolution of an image that has been quantized when it was there.
+///
+/// `x`: `[1, in_h, in_w, in_channels]` and `quantization`, `[1, 3]`, as
+/// [`quantize_dynamic_i8`](super::quantize_dynamic_i8) makes and reads them, `weights`: as in
+/// [`depthwise_conv2d_i8`], `scales`: theirs, `[out_channels]` or `[1]`, `bias`:
+/// `[out_channels]` or empty, `y`: `[1, out_h, out_w, out_channels]`. Cells outside the image
+/// count as 0.
+pub fn depthwise_conv2d_dynamic_i8(
+    params: &impl Params<DepthwiseConv2dDynamicI8>,
+    images: impl Images<i8, f32>,
+    weights: &[i8],
+    bias: &[f32],
+    scales: &[f32],
+    quantization: &[f32],
+) {
+    let p = params.get();
+    let Some(row) = RowQuantization::rows(quantization).next() else { return };
+    let finish = Dynamic::new(bias, scales, row.scale, p.range);
+    let channels = [p.in_channels, p.depth_multiplier];
+    convolve(params, &p.window, channels, images, weights, &I8 { zero: row.zero_point(), finish });
 }
 
 /// Depthwise convolution, int16 with int8 weights.
@@ -187,11 +215,11 @@ pub fn depthwise_conv2d_i16(
 /// inlined for being called once, and `window` is a constant in it. One closure for the
 /// steps of a model takes 1.3 to 2.4 times as long.
 #[inline(always)]
-fn convolve<T: Copy, A: Arithmetic<X = T, Y = T>>(
+fn convolve<A: Arithmetic>(
     _step: &impl Sized,
     window: &Window2d,
     [in_channels, depth_multiplier]: [usize; 2],
-    images: impl Images<T>,
+    images: impl Images<A::X, A::Y>,
     weights: &[A::Weight],
     arithmetic: &A,
 ) {

@@ -389,7 +389,7 @@ fn nodes() {
         (
             r#""outputs": ["h"]"#,
             r#""outputs": ["h"], "attributes": {"activaton": "relu"}"#,
-            "line 13, column 92: node #1 fully_connected `h`: unknown field `activaton`, expected `keep_dimensions` or `activation`\n  = help: did you mean `activation`?",
+            "line 13, column 92: node #1 fully_connected `h`: unknown field `activaton`, expected one of `keep_dimensions`, `activation`, `asymmetric_quantize_inputs`\n  = help: did you mean `activation`?",
         ),
         (
             r#"    "y": {"dtype": "i8""#,

@@ -35,6 +35,8 @@ fn operators_are_mapped() {
         |axes: Vec<i32>, y| one(43, F32, [&[1, 2, 1], y], None, Some((30, Table::default().with(0, axes))));
     let mut keep = fully_connected();
     keep.operators[0].table(OPTIONS).set(2, 1_u8);
+    let mut asymmetric = fully_connected();
+    asymmetric.operators[0].table(OPTIONS).set(3, 1_u8);
     let mut keep_axes = mean(&[1], &[2, 1, 4]);
     keep_axes.operators[0].table(OPTIONS).set(0, 1_u8);
     let mut from_options = one(22, F32, [&[2, 3], &[6]], None, None);
@@ -47,7 +49,7 @@ fn operators_are_mapped() {
     let conv =
         Conv2d { stride: [2, 1], dilation: [1; 2], padding: Padding2d::Same, activation: Activation::Relu6 };
     let depthwise = DepthwiseConv2d { stride: [1; 2], dilation: [2; 2], padding, activation };
-    let dense = FullyConnected { keep_dimensions: false, activation: Activation::Relu };
+    let dense = FullyConnected { activation: Activation::Relu, ..FullyConnected::default() };
     let cases: Vec<(&str, File, Op)> = vec![
         ("ADD", add(), Add { activation: Activation::ReluN1To1 }.into()),
         ("AVERAGE_POOL_2D", pool(1), AveragePool2d { window, stride, padding, activation }.into()),
@@ -56,6 +58,11 @@ fn operators_are_mapped() {
         ("DEQUANTIZE", convert(6, I8, F32), Dequantize {}.into()),
         ("EXPAND_DIMS", one(70, F32, [&[2, 3], &[2, 3, 1]], Some((&[], &[-1])), None), shape(&[2, 3, 1])),
         ("FULLY_CONNECTED", fully_connected(), dense.clone().into()),
+        (
+            "FULLY_CONNECTED, asymmetric",
+            asymmetric,
+            FullyConnected { asymmetric_quantize_inputs: true, ..dense.clone() }.into(),
+        ),
         ("FULLY_CONNECTED, kept", keep, FullyConnected { keep_dimensions: true, ..dense }.into()),
         ("LOGISTIC", unary(14, I8), Logistic {}.into()),
         ("MAX_POOL_2D", pool(17), MaxPool2d { window, stride, padding, activation }.into()),
