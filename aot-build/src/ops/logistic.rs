@@ -9,6 +9,7 @@ use aot_rt::DType;
 use aot_rt::kernels::{Kernel, LogisticF32, logistic_table};
 use serde::{Deserialize, Serialize};
 
+use super::tables::{self, ToInteger};
 use super::{Operands, Operator, no_kernel, quantized, same, tables_i16};
 use crate::error::OpError;
 use crate::graph::TensorType;
@@ -19,6 +20,11 @@ use crate::program::NodeLowering;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Logistic {}
+
+/// Of uint8 models: the function of real numbers, in single precision.
+fn logistic(x: f64) -> f64 {
+    (1.0 / (1.0 + libm::expf(-(x as f32)))).into()
+}
 
 impl Operator for Logistic {
     const NAME: &'static str = "logistic";
@@ -40,6 +46,11 @@ impl Operator for Logistic {
             (DType::I8, DType::I8) => {
                 quantized::check_fixed(y, 1.0 / 256.0, -128)?;
                 let input = quantized::tensor_wide(x)?;
+                if quantized::legacy(x) {
+                    let table =
+                        tables::of_reals(input, quantized::tensor_wide(y)?, ToInteger::Nearest, logistic);
+                    return quantized::lookup(node, table);
+                }
                 let table = logistic_table(input, quantized::rounding(node));
                 let table = table.ok_or_else(|| format!("scale {} is outside 2^-27..8", input.scale))?;
                 quantized::lookup(node, table)

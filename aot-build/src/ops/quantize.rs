@@ -78,6 +78,9 @@ fn flip_sign_bits(node: &mut NodeLowering<'_, '_>, len: usize) -> Result<(), OpE
 /// Between integers of which one type is wider than int8.
 fn rescale(node: &mut NodeLowering<'_, '_>, len: usize) -> Result<(), OpError> {
     let (x, y) = (node.input(0)?, node.output(0));
+    if y.ty.dtype == DType::I32 {
+        quantized::symmetric(y)?;
+    }
     let params = scaling(node, Activation::None)?;
     let kernel = match (x.ty.dtype, y.ty.dtype) {
         (DType::I8, DType::I32) => Kernel::RescaleI8I32(params),

@@ -139,6 +139,8 @@ impl UnaryFunction {
             Self::Neg => tables::of_differences(x, y, rounding, |difference| -difference),
             Self::HardSwish => tables::hard_swish(x, y),
             Self::Sqrt => Ok(tables::of_reals(x, y, ToInteger::Truncated, f64::sqrt)),
+            // uint8 models have it of real numbers.
+            Self::Tanh if quantized::legacy(node.input(0)?) => of_reals(f64::tanh),
             Self::Tanh => {
                 quantized::check_fixed(node.output(0), 1.0 / 128.0, 0)?;
                 let Quantization { scale, .. } = x;

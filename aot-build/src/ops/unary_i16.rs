@@ -73,8 +73,7 @@ fn rsqrt(node: &NodeLowering<'_, '_>, len: usize) -> Result<RsqrtI16, OpError> {
 /// `x` times the part of a normal distribution that is below it; in single precision.
 fn gelu(x: f64) -> f64 {
     let x = x as f32;
-    let part = libm::erfc((-x * std::f32::consts::FRAC_1_SQRT_2).into()) as f32;
-    (0.5 * x * part).into()
+    (x * 0.5 * libm::erfcf(x * -std::f32::consts::FRAC_1_SQRT_2)).into()
 }
 
 /// The same, approximated with a hyperbolic tangent.
