@@ -8,7 +8,7 @@ int16 element in it, models are drawn (`draws/`) until there are at least 40 of 
 where it has no such operator; where both are wrong in a known way the draw computes what is
 right. Then `aot run --case` runs all of them in one process. The exit code is 1 when one
 element differs, when a model is refused that `REFUSED` does not name, or when an operator
-has no draw. The cases are then left where they are.
+has no draw and `NOT_ARITHMETIC` does not say why. The cases are then left where they are.
 """
 
 import argparse
@@ -42,11 +42,21 @@ LONGEST = 120
 # The share of a row's results that must not be at an end of the range.
 INSIDE = 0.1
 
+# Operators that compute nothing: why no models of them are drawn.
+NOT_ARITHMETIC = {
+    "DENSIFY": "decoding of a constant, done when the model is read",
+    "LSTM": "the kernel is that of UNIDIRECTIONAL_SEQUENCE_LSTM, with one step",
+    "RANK": "folded to a constant",
+    "SHAPE": "folded to a constant",
+}
+
 # What we refuse and the reference computes: operator, what the message says.
 REFUSED = [
     # LiteRT quantizes each image of a batch by itself.
     ("CONV_2D", "is a batch of .*, and weights are i8"),
     ("DEPTHWISE_CONV_2D", "is a batch of .*, and weights are i8"),
+    # LiteRT's product wraps around in 32 bits.
+    ("REDUCE_PROD", "a product of .* elements can overflow 32 bits"),
 ]
 
 
@@ -82,7 +92,9 @@ class Row:
 def main():
     arguments = parse()
     print(f"seed {arguments.seed}")
-    rows, missing = rows_of(arguments.aot, arguments.operator)
+    rows, missing, without = rows_of(arguments.aot, arguments.operator)
+    for name in without:
+        print(f"none {name}: {NOT_ARITHMETIC[name]}")
     for name in missing:
         print(f"FAIL {name}: no draw in tools/reference/draws")
     failed = bool(missing)
@@ -115,9 +127,9 @@ def parse():
 
 
 def rows_of(aot, only):
-    """The rows to be checked by their folder's name, and operators without a draw."""
+    """The rows to be checked by their folder's name, operators without a draw, and those that need none."""
     listed = json.loads(subprocess.run([aot, "operators", "--json"], check=True, capture_output=True).stdout)
-    rows, missing = {}, set()
+    rows, missing, without = {}, set(), set()
     for operator in listed["operators"]:
         name = operator["name"]
         if only and name not in only:
@@ -129,9 +141,9 @@ def rows_of(aot, only):
             if name in DRAWS:
                 rows[row.folder] = row
             else:
-                missing.add(name)
+                (without if name in NOT_ARITHMETIC else missing).add(name)
     unknown = set(only or ()) - {operator["name"] for operator in listed["operators"]}
-    return rows, sorted(missing | unknown)
+    return rows, sorted(missing | unknown), sorted(without)
 
 
 def draw_all(pending, folder, seed, rows):
@@ -178,7 +190,11 @@ def draw_row(row, folder, seed, sender):
             break
         index, row.next_index = row.next_index, row.next_index + 1
         rng = np.random.default_rng([seed, zlib.crc32(row.folder.encode()), index])
-        model = DRAWS[row.operator](rng, row.types)
+        try:
+            model = DRAWS[row.operator](rng, row.types)
+        except Exception as error:  # a fault of the draw, not of a reference
+            row.problems.append(f"model {index} cannot be drawn: {error!r}")
+            break
         case = folder / f"{row.folder}-{index:04}"
         try:
             outputs = results(model)

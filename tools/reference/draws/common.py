@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
-from tflite_file import Op, Quantization, Tensor
+from tflite_file import Custom, Op, Quantization, Tensor
 
 DTYPES = {
     "f32": np.float32,
@@ -20,6 +20,8 @@ DTYPES = {
     "i16": np.int16,
     "i32": np.int32,
     "i64": np.int64,
+    "u32": np.uint32,
+    "u64": np.uint64,
     "bool": np.bool_,
 }
 ACTIVATIONS = ("NONE", "RELU", "RELU_N1_TO_1", "RELU6")
@@ -35,7 +37,7 @@ class Model:
     `engine` None it is given no outputs. Every such function says why.
     """
 
-    op: Op
+    op: Op | Custom
     operands: list
     results: list
     sets: list

@@ -199,6 +199,9 @@ def prelu(rng, row):
     x = quantized(rng, dtype)
     alpha = quantized(rng, dtype, scale(rng, -12, -3))
     y = quantized(rng, dtype, near(rng, x.scale[0], 4))
+    if dtype == np.int16:
+        # Products of int16 reach 2^30: we refuse those that would be shifted to the left.
+        y = Quantization.tensor(max(y.scale[0], 1.01 * x.scale[0] * alpha.scale[0]), 0)
     shape, other = broadcast_pair(rng)
     shape = tuple(np.broadcast_shapes(shape, other))
     tensor = Tensor("x", shape, dtype, x)
@@ -234,6 +237,12 @@ def quantize(rng, row):
         anything = rng.uniform(1.3 * low, 1.3 * high, shape) * step
         sets = [[np.float32(halves)], [np.float32(anything)]]
         return Model(Op("QUANTIZE", None, 2), [x], [result(shape, y_type, y)], sets, legacy(row))
+    if y_type == np.int32:
+        # Results of up to 30 bits: beyond 32, we refuse and the reference overflows. Like all
+        # int32, they have zero point 0.
+        y = Quantization.tensor(y.scale[0], 0)
+        x = quantized(rng, x_type, near(rng, y.scale[0] * 2**24 / np.ptp(limits(x_type)), 5))
+        return elementwise(rng, row, Op("QUANTIZE", None, 2), x, y)
     span = 2.0**31 if x_type == np.int32 else np.iinfo(x_type).max
     x = quantized(rng, x_type, near(rng, y.scale[0] * np.iinfo(y_type).max / span, 4))
     if x_type == np.int32:
@@ -259,7 +268,9 @@ def cast(rng, row):
         sets = [[np.float32(rng.uniform(-128.9, 127.9, shape))] for _ in range(2)]
     else:
         sets = [[values(rng, shape, x_type, None, spread)] for _ in range(2)]
-    return Model(Op("CAST"), [tensor], [result(shape, y_type)], sets, LITERT)
+    # Each reference has only some of the casts of uint32.
+    engine = MICRO if set(row) == {"i16", "u32"} else LITERT
+    return Model(Op("CAST"), [tensor], [result(shape, y_type)], sets, engine)
 
 
 LIMITED = {"i8": (1 / 128, 0), "i16": (1 / 32768, 0), "u8": (1 / 128, 128)}

@@ -314,9 +314,9 @@ def l2_normalization(rng, row):
     shape = extents(rng, int(rng.integers(1, 5)))
     dtype = DTYPES[row[0]]
     x = Tensor("x", shape, dtype, quantized(rng, dtype))
-    y = result(shape, dtype, Quantization.tensor(1 / 128, 0))
-    op = Op("L2_NORMALIZATION", schema.L2NormOptionsT(), 2)
-    return Model(op, [x], [y], sets_of(rng, [x]), MICRO)
+    y = result(shape, dtype, Quantization.tensor(1 / 128, 128 if dtype == np.uint8 else 0))
+    op = Op("L2_NORMALIZATION", schema.L2NormOptionsT(), 1 if dtype == np.uint8 else 2)
+    return Model(op, [x], [y], sets_of(rng, [x]), legacy(row))
 
 
 DRAWS = {

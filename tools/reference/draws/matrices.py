@@ -3,7 +3,7 @@
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
-from draws.common import DTYPES, MICRO, Model, integers, near, options, quantized, result, scale, sets_of
+from draws.common import DTYPES, LITERT, MICRO, Model, integers, near, options, quantized, result, scale, sets_of
 from tflite_file import Op, Tensor
 
 
@@ -42,8 +42,10 @@ def resize(name, kind):
         q = quantized(rng, dtype)
         x = Tensor("x", (batch % 3 + 1, height, width, depth), dtype, q)
         y = result((x.shape[0], *size, depth), dtype, q)
+        # TensorFlow Lite Micro knows int8 alone, or int16 of neighbours.
+        engine = MICRO if row[0] == "i8" or (row[0] == "i16" and "NEAREST" in name) else LITERT
         op = Op(name, options(kind, alignCorners=align, halfPixelCenters=half), 3)
-        return Model(op, [x, integers("size", size)], [y], sets_of(rng, [x]), MICRO)
+        return Model(op, [x, integers("size", size)], [y], sets_of(rng, [x]), engine)
 
     return draw
 

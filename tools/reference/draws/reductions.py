@@ -12,6 +12,7 @@ from draws.common import (
     Model,
     extents,
     integers,
+    limits,
     near,
     options,
     quantized,
@@ -19,23 +20,32 @@ from draws.common import (
     scale,
     sets_of,
 )
+from fixed_point import multiply
 from tflite_file import Op, Tensor
 
 
-def reduced(rng, most_rank=4):
-    """A shape, the axes to reduce, whether they are kept, and the result's shape."""
+def reduced(rng, most_rank=4, most=None):
+    """A shape, the axes to reduce, whether they are kept, and the result's shape.
+
+    `most`: about as many elements are reduced to one, not more.
+    """
     shape = extents(rng, int(rng.integers(1, most_rank + 1)), 500)
     count = int(rng.integers(1, len(shape) + 1))
     axes = sorted(int(axis) for axis in rng.choice(len(shape), count, replace=False))
+    if most is not None:
+        left = int(rng.integers(1, most + 1))
+        for axis in axes:
+            extent = min(shape[axis], left)
+            shape, left = (*shape[:axis], extent, *shape[axis + 1 :]), left // extent
     keep = bool(rng.integers(2))
     y = [1 if axis in axes else extent for axis, extent in enumerate(shape) if keep or axis not in axes]
     return shape, axes, keep, y
 
 
-def reduction(name, engine=MICRO, rescales=True, version=2):
+def reduction(name, engine=MICRO, rescales=True, version=2, most=None):
     def draw(rng, row):
         dtype = DTYPES[row[0]]
-        shape, axes, keep, y_shape = reduced(rng)
+        shape, axes, keep, y_shape = reduced(rng, most=most)
         count = math.prod(shape[axis] for axis in axes)
         x = quantized(rng, dtype)
         like = x.scale[0] * (math.sqrt(count) if name == "SUM" else 1 / math.sqrt(count))
@@ -70,7 +80,7 @@ def extreme_index(name, kind):
 
 
 def cumsum(rng, row):
-    """tflite-micro starts its sum at minus the zero point: only right where that is 0."""
+    """Computed: tflite-micro starts its sum at minus the zero point, only right where that is 0."""
     dtype = DTYPES[row[0]]
     shape = extents(rng, int(rng.integers(1, 5)))
     axis = int(rng.integers(len(shape)))
@@ -79,7 +89,28 @@ def cumsum(rng, row):
     tensor = Tensor("x", shape, dtype, x)
     fields = {"exclusive": bool(rng.integers(2)), "reverse": bool(rng.integers(2))}
     op = Op("CUMSUM", options(schema.CumsumOptionsT, **fields))
-    return Model(op, [tensor, integers("axis", axis)], [result(shape, dtype, y)], sets_of(rng, [tensor]))
+    model = Model(op, [tensor, integers("axis", axis)], [result(shape, dtype, y)], sets_of(rng, [tensor]), None)
+    model.correct = lambda sets, _: [[cumulative(model, axis, array)] for (array,) in sets]
+    return model
+
+
+def cumulative(model, axis, array):
+    """Sums of tflite-micro's fixed-point terms that start at 0, in 64 bits."""
+    x, y, fields = model.operands[0].quantization, model.results[0].quantization, model.op.options
+    (x_scale,), (y_scale,) = x.scale, y.scale
+    twice = 2 * max(x_scale, y_scale)
+    scaled = multiply((array.astype(np.int64) - x.zero_point[0]) << 20, x_scale / twice)
+    if fields.reverse:
+        scaled = np.flip(scaled, axis)
+    sums = np.cumsum(scaled, axis)
+    if fields.exclusive:
+        sums -= scaled
+    if fields.reverse:
+        sums = np.flip(sums, axis)
+    # Beyond 32 bits a sum is far beyond the limits, and `multiply` would overflow.
+    sums = np.clip(sums, -(2**31), 2**31 - 1)
+    sums = multiply(sums, twice / (2**20 * y_scale)) + y.zero_point[0]
+    return np.clip(sums, *limits(array.dtype)).astype(array.dtype)
 
 
 def top_k(rng, row):
@@ -101,7 +132,8 @@ DRAWS = {
     "MEAN": reduction("MEAN"),
     "REDUCE_MAX": reduction("REDUCE_MAX", rescales=False),
     "REDUCE_MIN": reduction("REDUCE_MIN", rescales=False),
-    "REDUCE_PROD": reduction("REDUCE_PROD", LITERT),
+    # Products of many elements could leave 32 bits, which we refuse.
+    "REDUCE_PROD": reduction("REDUCE_PROD", LITERT, most=5),
     "SUM": reduction("SUM"),
     "TOPK_V2": top_k,
 }

@@ -3,7 +3,7 @@
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
-from draws.common import MICRO, Model, near, options, quantized, result, scale, values
+from draws.common import DTYPES, MICRO, Model, near, options, quantized, result, scale, values
 from tflite_file import Op, Quantization, Tensor
 
 STEPS = 4
@@ -18,7 +18,7 @@ def constant(rng, name, shape, dtype, quantization, largest):
 
 def variable(name, shape, dtype, quantization):
     """What is kept from step to step."""
-    return Tensor(name, shape, dtype, quantization, None, True)
+    return Tensor(name, shape, dtype, quantization, variable=True)
 
 
 def product(a, b):
@@ -27,7 +27,7 @@ def product(a, b):
 
 
 def steps_of(rng, x):
-    return [[values(rng, x.shape, np.int8, x.quantization)] for _ in range(STEPS)]
+    return [[values(rng, x.shape, x.dtype, x.quantization)] for _ in range(STEPS)]
 
 
 def svdf(rng, row):
@@ -59,12 +59,16 @@ def svdf(rng, row):
 
 
 def lstm(rng, row):
-    """Without the peepholes, projection and normalization that no reference has for int8."""
+    """Without the peepholes, projection and normalization that no reference has for integers."""
+    dtype = DTYPES[row[0]]
+    short = dtype == np.int16
     batch, time, inputs, cells = (int(n) for n in rng.integers(1, (4, 6, 20, 20)))
     time_major = bool(rng.integers(2))
     shape = (time, batch, inputs) if time_major else (batch, time, inputs)
-    x = Tensor("x", shape, np.int8, quantized(rng, np.int8, scale(rng, -8, -4)))
-    hidden = Quantization.tensor(near(rng, 1 / 128, 0.5), int(rng.integers(-20, 21)))
+    x = Tensor("x", shape, dtype, quantized(rng, dtype, scale(rng, *((-16, -12) if short else (-8, -4)))))
+    hidden = Quantization.tensor(
+        near(rng, 1 / 32768 if short else 1 / 128, 0.5), 0 if short else int(rng.integers(-20, 21))
+    )
     cell = Quantization.tensor(2.0 ** int(rng.integers(-15, -9)), 0)
     usual = [Quantization.tensor(scale(rng, -9, -5), 0) for _ in range(8)]
     operands = [
@@ -75,15 +79,15 @@ def lstm(rng, row):
     ]
     for i in range(4):
         bias = product(x.quantization, usual[i])
-        operands.append(constant(rng, f"bias_{i}", (cells,), np.int32, bias, int(0.5 / bias.scale[0]) + 1))
+        operands.append(constant(rng, f"bias_{i}", (cells,), np.int64 if short else np.int32, bias, int(0.5 / bias.scale[0]) + 1))
     operands += [None] * 2
-    operands += [variable("hidden", (batch, cells), np.int8, hidden)]
+    operands += [variable("hidden", (batch, cells), dtype, hidden)]
     operands += [variable("cell", (batch, cells), np.int16, cell)]
     operands += [None] * 4
     clip = float(rng.choice([0.0, 0.0, 0.7, 3.0]))
     fields = {"fusedActivationFunction": TANH, "timeMajor": time_major, "cellClip": clip}
     op = Op("UNIDIRECTIONAL_SEQUENCE_LSTM", options(schema.UnidirectionalSequenceLSTMOptionsT, **fields))
-    y = result((*shape[:-1], cells), np.int8, hidden)
+    y = result((*shape[:-1], cells), dtype, hidden)
     return Model(op, operands, [y], steps_of(rng, x), MICRO)
 
 
