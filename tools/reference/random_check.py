@@ -60,6 +60,12 @@ REFUSED = [
 ]
 
 
+# Rows whose tables the reference makes with a function of its C library that is not rounded
+# correctly, `erfcf`: its last bit decides where a result lies half-way between two steps.
+# An element may be one step off there, one of so many.
+BY_LIBRARY = {("GELU", "i16"): 10_000}
+
+
 @dataclass
 class Row:
     """One operator with one row of types, and what became of its models."""
@@ -71,6 +77,7 @@ class Row:
     redrawn: int = 0
     refused: int = 0
     differences: int = 0
+    half_way: int = 0
     inside: int = 0
     seconds: float = 0.0
     next_index: int = 0
@@ -265,7 +272,12 @@ def count(row, case, path):
         difference = output["difference"]
         row.elements += difference["elements"]
         within = difference["largest"] is not None and difference["largest"] <= difference["allowed"]
-        differing += 0 if within else difference["differing"]
+        if within:
+            continue
+        if (row.operator, row.types[0]) in BY_LIBRARY and difference["largest"] == 1:
+            row.half_way += difference["differing"]
+        else:
+            differing += difference["differing"]
     row.inside += elements_inside(path)
     if differing:
         row.differences += differing
@@ -291,10 +303,13 @@ def report(row):
         row.problems.append("not enough models")
     if row.elements and row.inside < INSIDE * row.elements:
         row.problems.append("nearly all results are at the ends of the range")
+    if row.half_way * BY_LIBRARY.get((row.operator, row.types[0]), 1) > row.elements:
+        row.problems.append(f"{row.half_way} elements are one step off")
     verdict = "FAIL" if row.problems else "ok  "
     share = row.inside / max(row.elements, 1)
     more = f", {row.redrawn} redrawn" if row.redrawn else ""
     more += f", {row.refused} refused by us" if row.refused else ""
+    more += f", {row.half_way} one step off, see BY_LIBRARY" if row.half_way else ""
     print(
         f"{verdict} {row.name}: {row.models} configurations, {row.elements} elements"
         f" ({share:.0%} inside the range), {row.differences} differences, {row.seconds:.1f} s{more}"
