@@ -15,7 +15,7 @@ use aot_rt::kernels::{
 use serde::{Deserialize, Serialize};
 
 use super::broadcast::{self, Loops};
-use super::{Activation, Operands, Operator, no_kernel, one, quantized, weighted};
+use super::{Activation, Operands, Operator, no_kernel, one, quantized};
 use crate::error::OpError;
 use crate::graph::{Data, Shape, TensorType};
 use crate::program::{NodeLowering, Operand};
@@ -170,11 +170,10 @@ impl Operator for BatchMatmul {
     }
 }
 
-/// The real factor of the sums: the product of the scales is rounded to single precision.
+/// The real factor of the sums.
 fn factor(node: &NodeLowering<'_, '_>) -> Result<f64, OpError> {
-    let scale = |tensor| quantized::tensor_wide(tensor).map(|quantization| quantization.scale);
-    let product = scale(node.input(0)?)? * scale(node.input(1)?)?;
-    Ok(f64::from(product) / f64::from(scale(node.output(0))?))
+    let scale = |tensor| quantized::tensor_wide(tensor).map(|quantization| f64::from(quantization.scale));
+    Ok(scale(node.input(0)?)? * scale(node.input(1)?)? / scale(node.output(0))?)
 }
 
 fn integers(node: &NodeLowering<'_, '_>, matrices: Matrices) -> Result<BatchMatmulI8, OpError> {
@@ -201,7 +200,7 @@ fn wide_integers(node: &NodeLowering<'_, '_>, matrices: Matrices) -> Result<Batc
     if matrices.depth >= 1 << 18 {
         return Err(format!("a sum of {} products of int16 could overflow", matrices.depth).into());
     }
-    let (multiplier, shift) = weighted::factor_i16(factor(node)?)?;
+    let (multiplier, shift) = quantized::short_factor(factor(node)?)?;
     let range = Activation::None.range_i16(quantized::tensor_wide(node.output(0))?);
     Ok(BatchMatmulI16 { matrices, multiplier: multiplier.into(), shift: shift.into(), range })
 }

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use super::recurrent::{
     check, check_sums, clip, constants, extents, packed, require, sequence, symmetric_scale, weight_scale,
 };
-use super::{Operands, Operator, no_kernel, quantized, weighted};
+use super::{Operands, Operator, no_kernel, quantized};
 use crate::error::OpError;
 use crate::graph::{Shape, TensorType};
 use crate::program::{NodeLowering, Operand};
@@ -304,7 +304,7 @@ impl Layer {
     fn constants_i16(&self, node: &mut NodeLowering<'_, '_>) -> Result<Vec<Operand>, OpError> {
         let (mut multipliers, mut shifts) = (Vec::new(), Vec::new());
         for factor in self.factors(node)? {
-            let (multiplier, shift) = weighted::factor_i16(factor)?;
+            let (multiplier, shift) = quantized::short_factor(factor)?;
             multipliers.extend(multiplier.to_le_bytes());
             shifts.push(shift);
         }

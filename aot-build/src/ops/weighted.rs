@@ -275,20 +275,6 @@ fn requantization_i16(
     Ok([bias, multipliers, shifts])
 }
 
-/// The 15 bits of a factor, and how far a product with them is shifted right.
-///
-/// # Errors
-///
-/// When the factor is 128 or more: sums of 47 bits fit then, which no layer exceeds.
-pub(super) fn factor_i16(factor: f64) -> Result<(i16, u8), OpError> {
-    let multiplier = quantized::multiplier(factor)?;
-    let shift = u8::try_from(15 - multiplier.shift).ok().filter(|shift| *shift > 7);
-    let shift = shift.ok_or_else(|| format!("the scales' ratio {factor} is too large"))?;
-    // As the reference does: the highest would be rounded up to 16 bits.
-    let rounded = (i64::from(multiplier.multiplier) + (1 << 15)) >> 16;
-    Ok((i16::try_from(rounded).unwrap_or(i16::MAX), shift))
-}
-
 /// The factors of the accumulators, and the zero point of the weights.
 ///
 /// All in double precision, but uint8 models round the product of the scales of `x` and
