@@ -137,7 +137,7 @@ pub(super) fn hard_swish(x: Quantization, y: Quantization) -> Result<[i8; 256], 
     /// 3 in steps of the sum that is limited to 0 and 1.
     const REACH: f32 = 3.0 / 32_768.0;
     let fine = x.scale / 128.0;
-    let output = multiplier((fine / y.scale).into())?;
+    let output = multiplier(f64::from(fine) / f64::from(y.scale))?;
     let reach = multiplier((fine / REACH).into())?;
     if output.shift > 0 || reach.shift > 15 {
         return Err(format!("scales {} and {} are too far apart", x.scale, y.scale).into());
