@@ -70,7 +70,7 @@ impl fmt::Display for Operators {
             let row = |types: &TypesReport| format!("{}{more} → {}", types.operands.join(", "), types.result);
             let mut types = types.iter().map(row).collect::<Vec<_>>().join("; ");
             if types.is_empty() {
-                types.push_str("those of the variable");
+                types.push_str("those of the variable or subgraph");
             }
             let first = if *version == 1 { "" } else { "1 to " };
             writeln!(f, "| `{name}` | {first}{version} | {types} |")?;
