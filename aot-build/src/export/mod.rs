@@ -230,7 +230,8 @@ fn names(graph: &Graph) -> HashMap<TensorId, String> {
 fn quantization(quantization: &Quantization) -> QuantizationEntry {
     let scale = quantization.scales().to_vec();
     let axis = Some(quantization.axis()).filter(|axis| scale.len() > 1 || *axis > 0);
-    QuantizationEntry { scale, zero_point: quantization.zero_points().to_vec(), axis }
+    let bits = quantization.four_bits().then_some(4);
+    QuantizationEntry { scale, zero_point: quantization.zero_points().to_vec(), axis, bits }
 }
 
 fn stored(tensor: &Tensor) -> Option<Stored<'_>> {

@@ -1,6 +1,6 @@
 //! Builds a graph and checks every node as it comes.
 
-use super::{Data, Graph, Node, State, Tensor, TensorId, TensorType};
+use super::{Data, Graph, Node, Quantization, State, Tensor, TensorId, TensorType};
 use crate::error::{Location, OpError, Problem};
 use crate::ops::Op;
 
@@ -88,6 +88,12 @@ impl GraphBuilder {
         let name = name.into();
         if data.bytes().len() != ty.bytes() {
             let message = format!("{ty} has {} bytes, the data {}", ty.bytes(), data.bytes().len());
+            self.problems.push(Problem::new(message).at(Location::Tensor(name.clone())));
+        }
+        let has_four_bits = ty.quantization.as_ref().is_some_and(Quantization::four_bits);
+        let fits = |byte: &u8| (-8..8).contains(&byte.cast_signed());
+        if let Some(byte) = data.bytes().iter().find(|byte| has_four_bits && !fits(byte)) {
+            let message = format!("element {} does not fit 4 bits", byte.cast_signed());
             self.problems.push(Problem::new(message).at(Location::Tensor(name.clone())));
         }
         self.add(Tensor { name, ty, data: Some(data) })
@@ -294,7 +300,7 @@ impl Size {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::sketch::f32_type;
+    use crate::graph::sketch::{f32_type, i8_type};
 
     #[test]
     fn too_many_ports() {
@@ -306,5 +312,18 @@ mod tests {
         let expect =
             ["inputs", "outputs"].map(|what| format!("the model has 1025 {what}, the limit is 1024"));
         assert_eq!(messages, expect);
+    }
+
+    #[test]
+    fn elements_of_four_bits() {
+        for (values, expect) in [([-8, 7], None), ([-9, 0], Some("element -9")), ([0, 8], Some("element 8"))]
+        {
+            let mut builder = GraphBuilder::new("nibbles");
+            let mut ty = i8_type([2], 0.5, 0);
+            ty.quantization = ty.quantization.map(Quantization::of_four_bits);
+            builder.constant("c", ty, Data::from_i8s(&values));
+            let problem = builder.into_problems().pop().map(|problem| problem.message);
+            assert_eq!(problem, expect.map(|element| format!("{element} does not fit 4 bits")), "{values:?}");
+        }
     }
 }

@@ -116,6 +116,9 @@ pub(crate) struct QuantizationEntry {
     /// The axis, where there are several scales.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) axis: Option<usize>,
+    /// 4 for an int8 constant whose elements are -8 to 7: it may be stored in half the bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) bits: Option<u8>,
 }
 
 /// The elements of a constant, row by row: one of `values`, `npy`, or `safetensors` with `tensor`.

@@ -91,11 +91,15 @@ fn declaration<'a>(
 }
 
 fn quantization(entry: QuantizationEntry, dtype: DType, shape: &Shape) -> Result<Quantization, String> {
-    let QuantizationEntry { scale, zero_point, axis } = entry;
+    let QuantizationEntry { scale, zero_point, axis, bits } = entry;
     if scale.len() > 1 && axis.is_none() {
         return Err(format!("{} scales, but no `axis` that they belong to", scale.len()));
     }
     let quantization = Quantization::per_axis(scale, zero_point, axis.unwrap_or(0))?;
     quantization.check(dtype, shape)?;
-    Ok(quantization)
+    match (bits, dtype) {
+        (None, _) => Ok(quantization),
+        (Some(4), DType::I8) => Ok(quantization.of_four_bits()),
+        (Some(bits), dtype) => Err(format!("`bits` is {bits} for {}, expected 4 for i8", dtype.name())),
+    }
 }

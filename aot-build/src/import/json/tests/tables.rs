@@ -191,6 +191,11 @@ fn tensors() {
         ),
         (r#", "zero_point": [3]"#, "", "line 7, column 59: tensor `y`: missing field `zero_point`"),
         (
+            r#""zero_point": [3]"#,
+            r#""zero_point": [3], "bits": 5"#,
+            "line 7, column 59: tensor `y`: `bits` is 5 for i8, expected 4 for i8",
+        ),
+        (
             r#""shape": [1, 2]}"#,
             r#""shape": [1, 2], "quantization": {"scale": [1], "zero_point": [0]}}"#,
             "line 5, column 60: tensor `x`: floating-point tensors have no quantization",
