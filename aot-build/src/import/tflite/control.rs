@@ -47,7 +47,7 @@ impl Runs {
 pub(super) struct Subgraphs {
     /// For each buffer, its bytes once they are used: tensors may share them.
     pub(super) data: Vec<Option<Data>>,
-    /// The subgraphs that are being read, each run by the one before it; behind the main one.
+    /// The subgraphs that are being read: the main one, and each run by the one before it.
     path: Vec<usize>,
     /// Those that have been read; `None` where a problem has been reported.
     known: HashMap<usize, Option<Region>>,
@@ -55,33 +55,25 @@ pub(super) struct Subgraphs {
     inlined: usize,
     /// What may be computed already, since the shapes of later tensors depend on it.
     pub(super) folding: Budget,
-    /// The main one.
-    main: usize,
 }
 
 impl Subgraphs {
     pub(super) fn new(buffers: usize, main: usize) -> Self {
-        Self { data: vec![None; buffers], main, ..Self::default() }
-    }
-
-    /// Whether what is being read is no main graph.
-    pub(super) fn within(&self) -> bool {
-        !self.path.is_empty()
+        Self { data: vec![None; buffers], path: vec![main], ..Self::default() }
     }
 
     /// Notes that a subgraph is going to be read.
     fn enter(&mut self, subgraph: usize) -> Result<(), OpError> {
-        let mut path = vec![self.main];
-        path.extend(&self.path);
+        let path = &self.path;
         if let Some(start) = path.iter().position(|other| *other == subgraph) {
             let names: Vec<_> = path[start..].iter().chain([&subgraph]).map(ToString::to_string).collect();
             return Err(format!("subgraphs run each other without end: {}", names.join(" → ")).into());
         }
-        if self.path.len() == GraphBuilder::MAX_DEPTH {
+        if path.len() > GraphBuilder::MAX_DEPTH {
             let message = format!("subgraphs within subgraphs are deeper than {}", GraphBuilder::MAX_DEPTH);
             return Err(message.into());
         }
-        if self.known.len() + self.path.len() == GraphBuilder::MAX_REGIONS {
+        if self.known.len() + path.len() > GraphBuilder::MAX_REGIONS {
             return Err(format!("more than {} subgraphs are run", GraphBuilder::MAX_REGIONS).into());
         }
         self.path.push(subgraph);

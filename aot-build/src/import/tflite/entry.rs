@@ -7,21 +7,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::flatbuffer::{Fault, File, Table};
-use super::schema::{MAX_TABLES, name};
+use super::schema::{MAX_TABLES, model, name, subgraph};
 use crate::Config;
 use crate::error::{Location, Problem};
 use crate::report::label;
-
-mod model {
-    pub(super) const SUBGRAPHS: usize = 2;
-    pub(super) const SIGNATURES: usize = 7;
-}
-
-mod subgraph {
-    pub(super) const INPUTS: usize = 1;
-    pub(super) const OUTPUTS: usize = 2;
-    pub(super) const NAME: usize = 4;
-}
 
 mod signature {
     pub(super) const INPUTS: usize = 0;

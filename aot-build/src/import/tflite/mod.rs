@@ -164,16 +164,15 @@ impl<'m> Importer<'m> {
     fn node(&mut self, index: usize, operator: &'m Operator<'m>, known: &'static Known) {
         let mapped = match known.meaning {
             Meaning::Variable(access) => self.variable(operator, access),
-            Meaning::Constant(compute) => self.computed(operator, known, compute),
-            Meaning::Dense => self.dense(operator, known),
-            Meaning::Control(runs) => self.operands(operator, known).and_then(|operands| match operands {
-                Some(operands) => self.control(index, operator, runs, operands),
-                None => Ok(()),
-            }),
-            Meaning::Op(map) => self.operands(operator, known).and_then(|operands| match operands {
-                Some(operands) => self.map(index, operator, (known, map), operands),
-                // An operand's problem has been reported.
-                None => Ok(()),
+            meaning => self.operands(operator, known).and_then(|operands| match (meaning, operands) {
+                // An operand's problem has been reported. The first case has been dealt with.
+                (_, None) | (Meaning::Variable(_), _) => Ok(()),
+                (Meaning::Constant(compute), Some(operands)) => {
+                    self.computed(operator, (known, compute), &operands)
+                }
+                (Meaning::Control(runs), Some(operands)) => self.control(index, operator, runs, operands),
+                (Meaning::Dense, Some(operands)) => self.dense(operator, known, &operands),
+                (Meaning::Op(map), Some(operands)) => self.map(index, operator, (known, map), operands),
             }),
         };
         if let Err(error) = mapped {

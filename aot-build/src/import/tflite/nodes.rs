@@ -63,8 +63,7 @@ impl<'m> Importer<'m> {
             operator.outputs.iter().map(|index| usize::try_from(*index).unwrap_or_default()).collect();
         let Some(types) = self.types(&outputs) else { return Ok(()) };
         let Some(result) = types.first() else { return Ok(()) };
-        let operands: Vec<_> =
-            inputs.iter().map(|id| id.map(|id| self.graph.tensor(id).ty.clone())).collect();
+        let operands = self.types_of(&inputs);
         types.iter().try_for_each(|result| check_types(known, &operands, result.dtype))?;
         if !self.model.is_main && (known.keeps || !known.states.is_empty()) {
             return Err(
@@ -127,16 +126,13 @@ impl<'m> Importer<'m> {
     pub(super) fn computed(
         &mut self,
         operator: &'m Operator<'m>,
-        known: &'static Known,
-        compute: Compute,
+        (known, compute): (&'static Known, Compute),
+        inputs: &[Option<TensorId>],
     ) -> Result<(), OpError> {
-        // An operand's problem has been reported.
-        let Some(inputs) = self.operands(operator, known)? else { return Ok(()) };
         let output = operator.outputs.first().and_then(|index| usize::try_from(*index).ok());
         let output = output.ok_or("the result is left out")?;
         let Some(result) = self.ty(output) else { return Ok(()) };
-        let operands: Vec<_> =
-            inputs.iter().map(|id| id.map(|id| self.graph.tensor(id).ty.clone())).collect();
+        let operands = self.types_of(inputs);
         check_types(known, &operands, result.dtype)?;
         let (shape, data) = compute(&self.view(operator, operands, &result))?;
         self.subgraphs.folding.spend(data.bytes().len())?;
@@ -155,8 +151,12 @@ impl<'m> Importer<'m> {
     }
 
     /// A tensor that is sparse in the file has become dense where it was read.
-    pub(super) fn dense(&mut self, operator: &'m Operator<'m>, known: &'static Known) -> Result<(), OpError> {
-        let Some(operands) = self.operands(operator, known)? else { return Ok(()) };
+    pub(super) fn dense(
+        &mut self,
+        operator: &'m Operator<'m>,
+        known: &'static Known,
+        operands: &[Option<TensorId>],
+    ) -> Result<(), OpError> {
         let output = operator.outputs.first().and_then(|output| usize::try_from(*output).ok());
         let (Some(Some(id)), Some(output)) = (operands.first().copied(), output) else { return Ok(()) };
         let Some(result) = self.ty(output) else { return Ok(()) };
@@ -173,6 +173,11 @@ impl<'m> Importer<'m> {
         node.optional_options(kind(99, "DensifyOptions", 0))?;
         self.set(output, Value::Ready(id));
         Ok(())
+    }
+
+    /// The types of operands.
+    fn types_of(&self, operands: &[Option<TensorId>]) -> Vec<Option<TensorType>> {
+        operands.iter().map(|id| id.map(|id| self.graph.tensor(id).ty.clone())).collect()
     }
 
     /// What the mapping of an operator looks at.

@@ -16,13 +16,14 @@ pub(super) const MAX_TABLES: usize = 1 << 17;
 /// Most bytes of a name; longer ones are cut.
 const MAX_NAME: usize = 1024;
 
-mod model {
+pub(super) mod model {
     pub(super) const VERSION: usize = 0;
     pub(super) const OPERATOR_CODES: usize = 1;
-    pub(super) const SUBGRAPHS: usize = 2;
+    pub(in super::super) const SUBGRAPHS: usize = 2;
     pub(super) const BUFFERS: usize = 4;
     pub(super) const METADATA: usize = 6;
     pub(super) const METADATA_BUFFER: usize = 1;
+    pub(in super::super) const SIGNATURES: usize = 7;
 }
 
 mod operator_code {
@@ -32,11 +33,12 @@ mod operator_code {
     pub(super) const BUILTIN_CODE: usize = 3;
 }
 
-mod subgraph {
+pub(super) mod subgraph {
     pub(super) const TENSORS: usize = 0;
-    pub(super) const INPUTS: usize = 1;
-    pub(super) const OUTPUTS: usize = 2;
+    pub(in super::super) const INPUTS: usize = 1;
+    pub(in super::super) const OUTPUTS: usize = 2;
     pub(super) const OPERATORS: usize = 3;
+    pub(in super::super) const NAME: usize = 4;
 }
 
 mod tensor {

@@ -81,7 +81,7 @@ const ASSIGN_OPTIONS: Kind = kind(113, "AssignVariableOptions", 0);
 impl Importer<'_> {
     /// Does what operator `operator` says.
     pub(super) fn variable(&mut self, operator: &Operator<'_>, access: Access) -> Result<(), OpError> {
-        if self.subgraphs.within() {
+        if !self.model.is_main {
             return Err("variables in subgraphs that control flow runs are not supported".into());
         }
         match access {
