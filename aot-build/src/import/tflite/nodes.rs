@@ -5,9 +5,10 @@ use aot_rt::DType;
 use super::node::{Node, kind};
 use super::operators::{Compute, InGraph, Known, Map};
 use super::schema::Operator;
+use super::variables::zeros;
 use super::{Importer, Value, open};
 use crate::error::OpError;
-use crate::graph::{Data, NodeDeclaration, OutputDeclaration, TensorId, TensorType};
+use crate::graph::{NodeDeclaration, OutputDeclaration, TensorId, TensorType};
 use crate::ops::Op;
 use crate::passes::evaluate;
 
@@ -72,7 +73,7 @@ impl<'m> Importer<'m> {
         }
         let op = map(&self.view(operator, operands, result))?;
         let kept = outputs.last().zip(types.last()).filter(|_| known.keeps);
-        let before = kept.map(|(output, ty)| self.zeros(&self.name(*output), ty));
+        let before = kept.map(|(output, ty)| self.before(&self.name(*output), ty)).transpose()?;
         inputs.extend(before.map(Some));
         let states = self.states_after(operator, known);
         let ids = self.declare(index, op, inputs, (&outputs, types), states)?;
@@ -196,10 +197,9 @@ impl<'m> Importer<'m> {
     }
 
     /// What a result was in the last run: zeros, in the first.
-    fn zeros(&mut self, result: &str, ty: &TensorType) -> TensorId {
-        let data = Data::from_bytes(vec![0; ty.bytes()]);
-        let initial = self.graph.constant(format!("{result} at first"), ty.clone(), data);
-        self.graph.state(format!("{result} before"), initial)
+    fn before(&mut self, result: &str, ty: &TensorType) -> Result<TensorId, OpError> {
+        let initial = self.graph.constant(format!("{result} at first"), ty.clone(), zeros(ty)?);
+        Ok(self.graph.state(format!("{result} before"), initial))
     }
 }
 

@@ -276,7 +276,7 @@ impl Importer<'_> {
 const MAX_ZEROS: usize = 1 << 26;
 
 /// The elements of a variable that is never initialised.
-fn zeros(ty: &TensorType) -> Result<Data, OpError> {
+pub(super) fn zeros(ty: &TensorType) -> Result<Data, OpError> {
     let bytes = ty.bytes();
     if bytes > MAX_ZEROS {
         return Err(format!("a variable of {bytes} bytes, the limit is {MAX_ZEROS}").into());

@@ -206,6 +206,39 @@ fn custom_options() {
     }
 }
 
+/// What a result was in the last run starts as zeros, as many as the file says.
+#[test]
+fn a_kept_result_is_limited() {
+    const UINT32: i8 = 15;
+    let mut file = File::new();
+    let x = file.tensor("x", UINT32, &[4]);
+    let (y, noise) = (file.tensor("y", UINT32, &[4]), file.tensor("noise", UINT32, &[1 << 28]));
+    file.operator(32, &[x], y, None).operators[0].set(OUTPUTS, vec![y, noise]);
+    file.codes[0].set(1, "SignalFilterBankSpectralSubtraction");
+    // `flatbuffers.flexbuffers.Dumps`, of 1 but for `clamping`, 0, and `num_channels`, 4.
+    let mut options = [
+        "smoothing",
+        "one_minus_smoothing",
+        "alternate_smoothing",
+        "alternate_one_minus_smoothing",
+        "min_signal_remaining",
+        "smoothing_bits",
+        "spectral_subtraction_bits",
+        "clamping",
+        "num_channels",
+    ]
+    .join("\0")
+    .into_bytes();
+    options.extend([
+        0, 9, 115, 136, 25, 88, 18, 160, 171, 71, 57, 9, 1, 9, 1, 1, 0, 1, 4, 1, 1, 1, 1, 4, 4, 4, 4, 4, 4,
+        4, 4, 4, 18, 36, 1,
+    ]);
+    file.operators[0].set(CUSTOM_OPTIONS, options);
+    (file.inputs, file.outputs) = (vec![x], vec![y]);
+    let found = file.problems();
+    assert!(found.contains("a variable of 1073741824 bytes, the limit is 67108864"), "{found}");
+}
+
 #[test]
 fn axes_that_cannot_be_squeezed() {
     let options = Table::default().with(0, vec![1]);
