@@ -20,6 +20,7 @@ mod element;
 pub mod fixed_point;
 pub mod kernels;
 mod model;
+mod nibbles;
 mod params;
 mod part;
 mod singleton;
@@ -28,8 +29,9 @@ mod workspace;
 
 pub use constants::Constants;
 pub use element::{DType, Element};
-pub use half::f16;
+pub use half::{bf16, f16};
 pub use model::{IoError, Model, input_elements, output_elements};
+pub use nibbles::{pack_i4, unpack_i4};
 pub use params::{Fields, Params, Value};
 pub use part::{part, part_mut};
 pub use singleton::Singleton;

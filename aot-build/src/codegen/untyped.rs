@@ -96,6 +96,7 @@ fn tensor_infos(code: &mut Code, name: &str, ports: &[Port<'_>]) {
 
 fn variant(dtype: DType) -> &'static str {
     match dtype {
+        DType::I4 => "I4",
         DType::I8 => "I8",
         DType::U8 => "U8",
         DType::I16 => "I16",
@@ -104,6 +105,7 @@ fn variant(dtype: DType) -> &'static str {
         DType::I64 => "I64",
         DType::U64 => "U64",
         DType::F16 => "F16",
+        DType::BF16 => "BF16",
         DType::F32 => "F32",
         DType::Bool => "Bool",
     }
@@ -124,7 +126,7 @@ fn arrays(code: &mut Code, ports: &[Port<'_>], function: &str, as_bytes: bool) {
         let array = if as_bytes {
             format!("u8, {}", super::literal::integer(port.ty().bytes()))
         } else {
-            format!("{}, {}", port.element(), super::literal::integer(port.ty().shape.elements()))
+            format!("{}, {}", port.element(), super::literal::integer(port.units()))
         };
         code.line(format!("let {ident} = ::aot_rt::{function}::<{array}>({ident}, {i})?;"));
     }
