@@ -104,7 +104,7 @@ impl GraphBuilder {
     /// Where inference fails, the results take their declared types so that the
     /// rest of the model is still looked at; `None` where there is none.
     ///
-    /// Nothing computes results that have no elements: they are constants.
+    /// A node whose results have no elements is none: they are constants.
     pub fn node(&mut self, declaration: NodeDeclaration) -> Vec<Option<TensorId>> {
         let NodeDeclaration { name, index, op, mut inputs, outputs } = declaration;
         let operands: Vec<_> = inputs.iter().map(|id| id.map(|id| self.graph.tensor(id))).collect();
@@ -142,12 +142,11 @@ impl GraphBuilder {
             ids.push(ty.map(|ty| self.add(Tensor { name, ty, data: None })));
         }
         if let Some(outputs) = ids.iter().copied().collect::<Option<Vec<_>>>() {
-            let (empty, full): (Vec<TensorId>, Vec<TensorId>) =
-                outputs.iter().partition(|id| self.tensor(**id).ty.is_empty());
-            for id in empty {
-                self.graph.tensors[id.0].data = Some(Data::from_bytes([]));
-            }
-            if !full.is_empty() {
+            if outputs.iter().all(|id| self.tensor(*id).ty.is_empty()) {
+                for id in outputs {
+                    self.graph.tensors[id.0].data = Some(Data::from_bytes([]));
+                }
+            } else {
                 edges::leave_out(&op, &mut inputs, |id| self.graph.tensor(id).ty.is_empty());
                 self.graph.nodes.push(Node { name, index, op, inputs, outputs });
             }
