@@ -5,8 +5,8 @@ use aot_build::graph::{
     Data, Graph, GraphBuilder, NodeDeclaration, OutputDeclaration, Quantization, Shape, TensorId, TensorType,
 };
 use aot_build::ops::{
-    Add, Binary, BinaryFunction, Cast, Compare, Concatenation, Dequantize, If, Op, Relation, Relu, Reshape, Slice,
-    Split, Transpose,
+    Add, Binary, BinaryFunction, Cast, Compare, Concatenation, Dequantize, If, Op, Relation, Relu, Reshape,
+    Slice, Split, Transpose,
 };
 use aot_rt::DType;
 
@@ -33,7 +33,12 @@ fn ty<const RANK: usize>(dtype: DType, shape: [usize; RANK]) -> TensorType {
     TensorType::new(dtype, Shape::new(shape).expect("the shape is small"))
 }
 
-fn quantized<const RANK: usize>(dtype: DType, shape: [usize; RANK], scale: f32, zero_point: i32) -> TensorType {
+fn quantized<const RANK: usize>(
+    dtype: DType,
+    shape: [usize; RANK],
+    scale: f32,
+    zero_point: i32,
+) -> TensorType {
     let quantization = Quantization::per_tensor(scale, zero_point).expect("scale and zero point are valid");
     TensorType { quantization: Some(quantization), ..ty(dtype, shape) }
 }
@@ -82,8 +87,13 @@ impl Sketch {
         let types = op.infer(&operands).expect("the operands fit");
         let quantization = operands[0].and_then(|x| x.ty.quantization.clone());
         let outputs = names.iter().zip(types).map(|(name, ty)| {
-            let quantization = quantization.clone().filter(|_| operands[0].is_some_and(|x| x.ty.dtype == ty.dtype));
-            OutputDeclaration { name: (*name).into(), ty: Some(TensorType { quantization, ..ty }), open: Vec::new() }
+            let quantization =
+                quantization.clone().filter(|_| operands[0].is_some_and(|x| x.ty.dtype == ty.dtype));
+            OutputDeclaration {
+                name: (*name).into(),
+                ty: Some(TensorType { quantization, ..ty }),
+                open: Vec::new(),
+            }
         });
         let outputs = outputs.collect();
         let inputs = inputs.map(Some).to_vec();
@@ -124,7 +134,7 @@ pub(crate) fn cases() -> Vec<Case> {
     cases
 }
 
-const X: [f32; 6] = [1.0, -2.0, 3.5, -0.0, f32::INFINITY, -6.0];
+const X: [f32; 6] = [1.0, -2.0, 3.5, -4.0, f32::INFINITY, -6.0];
 const RELU_X: [f32; 6] = [1.0, 0.0, 3.5, 0.0, f32::INFINITY, 0.0];
 
 fn x(sketch: &mut Sketch) -> TensorId {
@@ -159,7 +169,8 @@ fn passed_on() -> Vec<Case> {
     let mut sketch = Sketch::new();
     let input = x(&mut sketch);
     let constant = sketch.constant("c", ty(DType::I32, [2]), i32s(&[7, -7]));
-    let both = [constant, input, constant].map(|id| if id == input { (id, f32s(&X)) } else { (id, i32s(&[7, -7])) });
+    let both =
+        [constant, input, constant].map(|id| if id == input { (id, f32s(&X)) } else { (id, i32s(&[7, -7])) });
     cases.push(sketch.case("constant_twice", both));
 
     let mut sketch = Sketch::new();
@@ -191,7 +202,9 @@ fn passed_on() -> Vec<Case> {
     let y = sketch.node("y", Relu::default(), [input]);
     let sum = sketch.node("sum", Add::default(), [y, y]);
     let doubled = RELU_X.map(|x| 2.0 * x);
-    cases.push(sketch.case("value_and_what_follows", [(sum, f32s(&doubled)), (y, f32s(&RELU_X)), (input, f32s(&X))]));
+    cases.push(
+        sketch.case("value_and_what_follows", [(sum, f32s(&doubled)), (y, f32s(&RELU_X)), (input, f32s(&X))]),
+    );
 
     // uint8 becomes int8 within a model, and is itself at its edge.
     let mut sketch = Sketch::new();

@@ -5,7 +5,7 @@ use aot_rt::{Model, bf16, f16, unpack_i4};
 
 use crate::generated as code;
 
-const X: [f32; 6] = [1.0, -2.0, 3.5, -0.0, 5.0, -6.0];
+const X: [f32; 6] = [1.0, -2.0, 3.5, -4.0, 5.0, -6.0];
 const RELU_X: [f32; 6] = [1.0, 0.0, 3.5, 0.0, 5.0, 0.0];
 
 #[test]
@@ -79,7 +79,10 @@ fn no_elements_are_arrays_of_none() {
     let mut runner = code::no_elements_workspace::Edge::new();
     let outputs = runner.run(&[]);
     assert_eq!((outputs.output_x, outputs.c, outputs.output_x_2), (&[], &[], &[]));
-    assert_eq!((code::no_elements_workspace::Edge::C_SHAPE, code::no_elements_workspace::Edge::C_LEN), ([2, 0], 0));
+    assert_eq!(
+        (code::no_elements_workspace::Edge::C_SHAPE, code::no_elements_workspace::Edge::C_LEN),
+        ([2, 0], 0)
+    );
     assert_eq!(code::no_elements_workspace::Edge::ARENA_BYTES, 0);
 }
 

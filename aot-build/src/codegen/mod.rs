@@ -22,7 +22,7 @@ mod untyped;
 mod writer;
 
 pub(crate) use docs::{plain, real_value};
-pub use names::{snake_case, type_name};
+pub use names::{configured, snake_case, type_name};
 
 use literal::integer;
 use ports::Ports;
@@ -36,6 +36,7 @@ use crate::{Model, limits};
 /// Lints that the module cannot meet, whoever uses it.
 const MODULE_ATTRIBUTES: &str = r#"#[allow(
     dead_code,
+    non_snake_case,
     unreachable_pub,
     clippy::many_single_char_names,
     clippy::similar_names,
@@ -108,7 +109,7 @@ pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Probl
     let type_name = model.type_name.clone();
     let structs = [Some(type_name.clone()), runner.inputs_struct(), runner.outputs_struct()];
     Ok(Generated {
-        module_name: format!("aot_{}", names::snake_case(&type_name)),
+        module_name: names::module_name(&type_name),
         type_name,
         module_attributes: MODULE_ATTRIBUTES,
         export_attributes: EXPORT_ATTRIBUTES,

@@ -109,10 +109,7 @@ impl Runner<'_> {
             if steps.use_workspace_from(first) {
                 code.line("let workspace = &mut self.workspace;");
             }
-            if let (Placement::Caller, Some(outputs)) = (self.ports.output_place, self.outputs_struct()) {
-                let names: Vec<_> = self.ports.outputs.iter().map(|port| port.ident.clone()).collect();
-                code.wide_list(&format!("let {outputs} {{ "), &names, " } = outputs;");
-            }
+            self.named_outputs(code, steps);
             steps.calls(code, first, |port| self.array(port));
             if self.ports.output_place == Placement::Workspace {
                 self.result(code);
