@@ -1,5 +1,6 @@
 //! Compiles the models that the test `generated` runs.
 
+#[allow(dead_code, reason = "what cases give is the test's")]
 #[path = "edges/graphs.rs"]
 mod edges;
 #[path = "generated/models.rs"]

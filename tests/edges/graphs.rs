@@ -19,7 +19,6 @@ pub(crate) struct Case {
     /// Of each output, for each run with these inputs.
     pub(crate) outputs: Vec<Vec<Vec<u8>>>,
     /// Steps that are left, where the case is about that.
-    #[allow(dead_code, reason = "the build script does not look at it")]
     pub(crate) steps: Option<usize>,
 }
 

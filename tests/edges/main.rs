@@ -15,10 +15,12 @@ mod typed;
 
 use std::path::{Path, PathBuf};
 
+use aot_build::config::{InputPlacement, Memory};
 use aot_build::eval::Evaluator;
 use aot_build::export::export;
 use aot_build::graph::{Graph, TensorId};
 use aot_build::import::import;
+use aot_build::report::{MemoryReport, memory_html, memory_map};
 use aot_build::{Config, compile, compile_file};
 use aot_rt::{Block, IoError, Model, TensorInfo, block_bytes_mut};
 use graphs::{Case, cases};
@@ -105,6 +107,44 @@ fn evaluator() {
             }
         }
     }
+}
+
+/// What the tool shows of them can be shown.
+#[test]
+fn reports() {
+    for Case { name, graph, .. } in cases() {
+        let compiled = compile(graph, &Config::default()).expect("the graph compiles");
+        let report = MemoryReport::new(&compiled);
+        assert!(memory_html(name, &report).contains(name));
+        assert!(!memory_map(&report).contains("NaN"), "{name}");
+    }
+}
+
+/// Where the one input is pushed row by row, a case gives the same, or the problem says why it
+/// cannot be.
+#[test]
+fn rows() {
+    let config = Config { inputs: InputPlacement::Rows, memory: Memory::Min, ..Config::default() };
+    let mut pushed = 0;
+    for Case { name, graph, inputs, outputs, .. } in cases() {
+        let compiled = match compile(graph, &config) {
+            Ok(compiled) => compiled,
+            Err(problems) => {
+                let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
+                let expect = ["the input cannot be pushed row by row: ", "rows can be pushed of one input"];
+                let explained = |problem: &String| expect.iter().any(|expect| problem.contains(expect));
+                assert!(problems.iter().all(explained), "{name}: {problems:?}");
+                continue;
+            }
+        };
+        let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
+        let mut evaluator = Evaluator::new(&compiled);
+        for expected in &outputs {
+            assert_eq!(evaluator.run(&inputs).as_ref(), Ok(expected), "{name}");
+        }
+        pushed += 1;
+    }
+    println!("{pushed} cases with a pushed input");
 }
 
 /// The same of the TFLite files.
