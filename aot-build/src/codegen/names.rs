@@ -23,12 +23,13 @@ const KEYWORDS: [&str; 53] = [
 ];
 
 /// Methods of every runner, and the variables in them.
-const METHODS: [&str; 24] = [
+const METHODS: [&str; 25] = [
     "new",
     "take",
     "run",
     "run_in_place",
     "run_bytes",
+    "run_bytes_with",
     "default",
     "workspace",
     "inputs",

@@ -1,5 +1,6 @@
 //! The untyped face of the runner: `impl aot_rt::Model`.
 
+use super::environment::INSTRUMENT;
 use super::hooks::variant;
 use super::ports::Port;
 use super::runner::Runner;
@@ -13,9 +14,11 @@ impl Runner<'_> {
             code.line(format!("const NAME: &'static str = {:?};", self.model.compiled.program.name));
             tensor_infos(code, "INPUTS", &self.ports.inputs);
             tensor_infos(code, "OUTPUTS", &self.ports.outputs);
+            code.line("const STEPS: &'static [::aot_rt::StepInfo] = Self::STEPS;");
             code.blank();
-            code.line("fn run_bytes(");
+            code.line("fn run_bytes_with(");
             code.line("    &mut self,");
+            code.line(format!("    {INSTRUMENT},"));
             code.line("    inputs: &[&[u8]],");
             code.line("    outputs: &mut [&mut [u8]],");
             code.block(") -> ::core::result::Result<(), ::aot_rt::IoError> {", "}", |code| {
@@ -31,12 +34,12 @@ impl Runner<'_> {
         arrays(code, inputs, "input_elements", self.ports.input_place == InputPlacement::Workspace);
         arrays(code, outputs, "output_elements", self.ports.output_place == Placement::Workspace);
         // What `run` or `run_in_place` is given.
-        let mut given = Vec::new();
-        let mut method = "run";
+        let mut given = vec!["instrument".to_owned()];
+        let mut method = "run_with";
         let names = |ports: &[Port<'_>]| ports.iter().map(|port| port.ident.clone()).collect::<Vec<_>>();
         match (self.ports.input_place, self.inputs_struct()) {
             (InputPlacement::Workspace, _) if !inputs.is_empty() => {
-                method = "run_in_place";
+                method = "run_in_place_with";
                 for port in inputs {
                     code.line(format!(
                         "*self.workspace.write::<{}>() = *{};",
