@@ -10,7 +10,7 @@ mod generated {
 use std::path::{Path, PathBuf};
 
 use aot_build::weights::npy;
-use aot_rt::{Block, DType, Model, TensorInfo, block_bytes_mut};
+use aot_rt::{Block, DType, Elements, Instrument, Model, StepInfo, TensorInfo, block_bytes_mut};
 
 /// The largest difference of float results, as a part of the largest result:
 /// exponentials are not the C library's.
@@ -45,7 +45,12 @@ fn check_runner<M: Model>(runner: M, fill: fn(&mut M, u8), folder: &str) {
     assert!(!sets.is_empty(), "{folder}: no set of inputs");
     for set in &sets {
         fill(&mut guarded.runner, POISON);
-        run_set(&mut guarded.runner, set);
+        let results = run_set(&mut guarded.runner, set, &mut ());
+        // Observed, to the bit the same.
+        fill(&mut guarded.runner, !POISON);
+        let mut calls = Calls(vec![0; M::STEPS.len()]);
+        assert!(run_set(&mut guarded.runner, set, &mut calls) == results, "{}: observed", set.display());
+        calls.check::<M>(results.len());
         let mut guards = guarded.before.iter().chain(&guarded.after);
         assert!(guards.all(|byte| *byte == POISON), "{}: a guard was written", set.display());
     }
@@ -61,23 +66,48 @@ fn sets(folder: &Path) -> Vec<PathBuf> {
     sets
 }
 
-fn run_set<M: Model>(runner: &mut M, set: &Path) {
+/// Counts how often each step has run.
+struct Calls(Vec<u64>);
+
+impl Instrument for Calls {
+    fn after(&mut self, step: &'static StepInfo, _: &[Elements<'_>]) {
+        self.0[step.index] += 1;
+    }
+}
+
+impl Calls {
+    /// Each step has run once in each run, row by row or as a whole; of branches and loops, that
+    /// is not known.
+    fn check<M: Model>(&self, runs: usize) {
+        if M::STEPS.iter().all(|step| step.kernel.is_some()) {
+            for (step, calls) in M::STEPS.iter().zip(&self.0) {
+                assert_eq!(*calls, step.rows * runs as u64, "{}: `{}`", M::NAME, step.name);
+            }
+        }
+    }
+}
+
+/// Compares the results of a set with what is expected; gives them, a run after the other.
+fn run_set<M: Model>(runner: &mut M, set: &Path, instrument: &mut impl Instrument) -> Vec<Vec<Vec<u8>>> {
     let read = |kind: &str, infos: &[TensorInfo]| -> Vec<Vec<Vec<u8>>> {
         infos.iter().enumerate().map(|(i, info)| read(set, kind, i, info)).collect()
     };
     let (inputs, expected) = (read("in", M::INPUTS), read("out", M::OUTPUTS));
     // More than one run where the model keeps a state.
+    let mut results = Vec::new();
     for step in 0..expected[0].len() {
         let mut inputs: Vec<_> = inputs.iter().map(|steps| Aligned::new(&steps[step])).collect();
         let inputs: Vec<&[u8]> = inputs.iter_mut().map(|input| &*input.bytes()).collect();
         let mut outputs: Vec<_> =
             M::OUTPUTS.iter().map(|info| Aligned::new(&vec![0; info.bytes()])).collect();
         let mut outputs: Vec<_> = outputs.iter_mut().map(Aligned::bytes).collect();
-        runner.run_bytes(&inputs, &mut outputs).expect("the arrays are as described");
+        runner.run_bytes_with(instrument, &inputs, &mut outputs).expect("the arrays are as described");
         for ((found, expected), info) in outputs.iter().zip(&expected).zip(M::OUTPUTS) {
             compare(found, &expected[step], info, set);
         }
+        results.push(outputs.iter().map(|output| output.to_vec()).collect());
     }
+    results
 }
 
 /// The array for each run of the set.
