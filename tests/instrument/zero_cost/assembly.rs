@@ -30,16 +30,11 @@ impl Assembly {
         Self { blocks }
     }
 
-    /// The symbol of the method `name` of the `Runner` in `module`.
-    pub(super) fn method(&self, module: &str, name: &str) -> String {
-        let ends = |symbol: &str| {
-            let path = symbol.split_once(&format!("{}{module}", module.len())).map_or("", |(_, path)| path);
-            let last = format!("Runner{}{name}", name.len());
-            path.split_once(&last).is_some_and(|(_, rest)| rest.is_empty() || rest.starts_with("17h"))
-        };
-        let found: Vec<_> = self.blocks.keys().filter(|symbol| ends(symbol)).collect();
-        assert_eq!(found.len(), 1, "symbols of `{module}::Runner::{name}`: {found:?}");
-        found[0].clone()
+    /// The symbol of the function `main` of the crate `hooks`.
+    pub(super) fn main(&self) -> &str {
+        let found: Vec<_> = self.blocks.keys().filter(|symbol| symbol.contains("5hooks4main")).collect();
+        assert_eq!(found.len(), 1, "symbols of `main`: {found:?}");
+        found[0]
     }
 
     /// Compares two symbols and all that they reach; gives how many are equal.
@@ -99,4 +94,32 @@ fn words(line: &str) -> Vec<&str> {
 
 fn is_symbol(word: &str) -> bool {
     ["_ZN", "_R", ".L", "anon.", "__unnamed"].iter().any(|start| word.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A function that calls another.
+    fn program(names: [&str; 2], instruction: &str) -> Assembly {
+        let [main, other] = names;
+        Assembly::read(&format!(
+            "{main}:\n\t.cfi_startproc\n.LBB7_1:\n\tcallq\t{other}\n\tjne\t.LBB7_1\n\tretq\n\n{other}:\n\t{instruction}\n"
+        ))
+    }
+
+    #[test]
+    fn names_do_not_matter_and_instructions_do() {
+        let a = program(["_ZN5hooks4main17h1E", "_ZN1a17h2E"], "movl\t$1, %eax");
+        let b = program(["_ZN5hooks4main17h3E", "_ZN1b17h4E"], "movl\t$1, %eax");
+        assert_eq!(a.compare(a.main(), &b, b.main()), 2);
+    }
+
+    #[test]
+    #[should_panic(expected = "line 0")]
+    fn another_instruction() {
+        let a = program(["_ZN5hooks4main17h1E", "_ZN1a17h2E"], "movl\t$1, %eax");
+        let b = program(["_ZN5hooks4main17h3E", "_ZN1b17h4E"], "movl\t$2, %eax");
+        a.compare(a.main(), &b, b.main());
+    }
 }
