@@ -297,6 +297,15 @@ mod tests {
     }
 
     #[test]
+    fn a_tensor_is_kept() {
+        let folder = folder("kept");
+        let built = Builder::new(DIGITS).out_dir(&folder).keep(["digits_1/pool2_1/MaxPool2d"]);
+        let text = fs::read_to_string(built.compile().unwrap().rust).unwrap();
+        assert!(text.contains("pub fn kept_digits_1_pool2_1_max_pool2d(&self) -> &[i8; 256] {"), "{text}");
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
     fn the_memory_map_lies_beside_the_code() {
         let folder = folder("memory_map");
         let built = Builder::new(DIGITS).out_dir(&folder).memory_map().compile().unwrap();

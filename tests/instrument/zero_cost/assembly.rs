@@ -9,8 +9,8 @@ pub(super) struct Assembly {
 
 /// Directives that say nothing about the code.
 const IGNORED: [&str; 12] = [
-    ".cfi_", ".p2align", ".section", ".type", ".size", ".globl", ".hidden", ".text", ".file", ".loc", ".ident",
-    ".addrsig",
+    ".cfi_", ".p2align", ".section", ".type", ".size", ".globl", ".hidden", ".text", ".file", ".loc",
+    ".ident", ".addrsig",
 ];
 
 impl Assembly {

@@ -75,7 +75,8 @@ pub(crate) fn evaluate(
         let arrays: Vec<&[u8]> = arrays
             .map(|((_, array), port)| array.bytes.chunks(port.ty.bytes()).nth(step).unwrap_or_default())
             .collect();
-        let results = evaluator.run_with(&arrays, observer).map_err(|message| vec![problem(model, message)])?;
+        let results =
+            evaluator.run_with(&arrays, observer).map_err(|message| vec![problem(model, message)])?;
         for (output, result) in outputs.iter_mut().zip(results) {
             output.extend(result);
         }

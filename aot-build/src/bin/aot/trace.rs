@@ -46,7 +46,7 @@ impl Trace {
 
 pub(crate) fn print(steps: &[TracedStep], console: &mut Console) -> std::io::Result<()> {
     let width = steps.iter().map(|step| step.step.len()).max().unwrap_or(0);
-    steps
-        .iter()
-        .try_for_each(|TracedStep { step, checksum }| console.print(format_args!("{step:width$}  {checksum}\n")))
+    steps.iter().try_for_each(|TracedStep { step, checksum }| {
+        console.print(format_args!("{step:width$}  {checksum}\n"))
+    })
 }
