@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use crate::codegen::{self, snake_case};
-use crate::config::{InputPlacement, Memory, Optimize, Placement, Rounding};
+use crate::config::{Calls, InputPlacement, Memory, Optimize, Placement, Rounding};
 use crate::error::{Error, Problem};
 use crate::plan::Planner;
 use crate::report::{MemoryReport, memory_html};
@@ -79,6 +79,11 @@ impl Builder {
     /// What the code is optimised for.
     pub fn optimize(self, optimize: Optimize) -> Self {
         self.change(move |config| config.optimize = optimize)
+    }
+
+    /// How steps call their kernels.
+    pub fn calls(self, calls: Calls) -> Self {
+        self.change(move |config| config.calls = calls)
     }
 
     /// How often the integer arithmetic rounds.

@@ -7,6 +7,7 @@
 //! - [`kernels`], the arithmetic, each kernel written once,
 //! - [`fixed_point`], the integer arithmetic behind the quantized kernels,
 //! - [`Instrument`], what can observe the steps of a run,
+//! - [`Tensor`], [`PackedKernel`] and [`KernelEntry`], for kernels that are bound by name,
 //! - [`Model`], the untyped face that every generated runner has.
 //!
 //! Users rarely name anything here but [`Model`], [`TensorInfo`] and
@@ -22,8 +23,10 @@ pub mod fixed_point;
 mod instrument;
 pub mod kernels;
 mod model;
+mod packed;
 mod params;
 mod part;
+mod registry;
 mod singleton;
 mod tensor;
 mod workspace;
@@ -33,13 +36,17 @@ pub use element::{DType, Element};
 pub use half::f16;
 pub use instrument::{Action, Elements, Instrument, StepInfo};
 pub use model::{IoError, Model, input_elements, output_elements};
+#[doc(hidden)]
+pub use packed::call;
+pub use packed::{KernelError, PackedKernel, Tensor};
 pub use params::{Fields, Params, Value};
 pub use part::{part, part_mut};
+pub use registry::{CallError, KernelEntry, Missing, bind};
 pub use singleton::Singleton;
 pub use tensor::{Quantization, TensorInfo};
 pub use workspace::{
-    Access, Arena, Block, Operand, OperandError, Read, Region, Regions, Span, SpanError, Workspace, Write,
-    block_bytes, block_bytes_mut,
+    Access, Arena, Block, Read, Region, Regions, Span, SpanError, Workspace, Write, block_bytes,
+    block_bytes_mut,
 };
 
 /// Includes the code that `aot_build::Builder` wrote for the model `$name`.

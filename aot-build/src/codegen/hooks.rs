@@ -31,7 +31,7 @@ impl<'m> Steps<'m> {
     /// Leaves the function of a step that an instrument skips.
     pub(super) fn before(&self, code: &mut Code, site: Site<'m>) {
         let open = format!("if instrument.before(&STEPS[{}]) == Action::Skip {{", self.index(site));
-        code.block(open, "}", |code| code.line("return;"));
+        code.block(open, "}", |code| self.return_early(code));
     }
 
     /// Shows an instrument what a step has written.

@@ -4,6 +4,7 @@
 //! it to a file, and a person debugs it. It holds no `unsafe`; what it calls is in
 //! `::aot_rt`.
 
+mod calls;
 mod control;
 mod docs;
 mod environment;
@@ -72,8 +73,8 @@ pub struct Generated {
     pub module_attributes: &'static str,
     /// Attributes of the `use` that exports the names.
     pub export_attributes: &'static str,
-    /// Names that the module exports: the runner, and its input and output structs
-    /// where there are several inputs or outputs.
+    /// Names that the module exports: the runner, its input and output structs where there
+    /// are several inputs or outputs, and the struct of kernels where they are bound by name.
     pub exports: Vec<String>,
     /// Items of the module. They use `CONSTANT_DATA: &[u8; N]`, which the caller
     /// defines in the module, unless `constants` is empty.
@@ -97,6 +98,7 @@ pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Probl
     let mut code = Code::new(1);
     runner.declaration(&mut code, attributes);
     runner.port_structs(&mut code);
+    runner.kernels(&mut code, &steps);
     code.blank();
     runner.implementation(&mut code, &steps);
     code.blank();
@@ -106,13 +108,13 @@ pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Probl
     let body = code.into_text();
     limits::check_source(body.len(), &model.config)?;
     let type_name = model.type_name.clone();
-    let structs = [Some(type_name.clone()), runner.inputs_struct(), runner.outputs_struct()];
+    let structs = [runner.inputs_struct(), runner.outputs_struct(), runner.kernels_struct()];
     Ok(Generated {
         module_name: format!("aot_{}", names::snake_case(&type_name)),
+        exports: [type_name.clone()].into_iter().chain(structs.into_iter().flatten()).collect(),
         type_name,
         module_attributes: MODULE_ATTRIBUTES,
         export_attributes: EXPORT_ATTRIBUTES,
-        exports: structs.into_iter().flatten().collect(),
         body,
         constants: model.compiled.program.constants.bytes().to_vec(),
     })

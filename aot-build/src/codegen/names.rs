@@ -23,7 +23,7 @@ const KEYWORDS: [&str; 53] = [
 ];
 
 /// Methods of every runner, and the variables in them.
-const METHODS: [&str; 24] = [
+const METHODS: [&str; 28] = [
     "new",
     "take",
     "run",
@@ -45,6 +45,10 @@ const METHODS: [&str; 24] = [
     "pushed",
     "layer",
     "instrument",
+    "kernels",
+    "bind",
+    "done",
+    "run_bytes_with",
     "run_with",
     "run_in_place_with",
     "feed_row_with",

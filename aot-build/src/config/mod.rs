@@ -30,6 +30,19 @@ pub enum Optimize {
     Size,
 }
 
+/// How steps call their kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Calls {
+    /// Each by its own typed function.
+    #[default]
+    Direct,
+    /// All by one signature: parameters, and an array of tensor descriptions.
+    Packed,
+    /// By that signature, through pointers that are bound by name when the program starts.
+    Registry,
+}
+
 /// How often the integer arithmetic rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -83,6 +96,8 @@ pub struct Config {
     pub name: Option<String>,
     /// What the code is optimised for.
     pub optimize: Optimize,
+    /// How steps call their kernels.
+    pub calls: Calls,
     /// How often the integer arithmetic rounds.
     pub rounding: Rounding,
     /// Where the inputs are.
@@ -125,6 +140,7 @@ impl Default for Config {
         Self {
             name: None,
             optimize: Optimize::default(),
+            calls: Calls::default(),
             rounding: Rounding::default(),
             inputs: InputPlacement::default(),
             outputs: Placement::default(),

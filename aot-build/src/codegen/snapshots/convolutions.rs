@@ -157,8 +157,9 @@ mod aot_dense {
             quantization: Some(Self::CONV_1_QUANTIZATION),
         }];
 
-        fn run_bytes(
+        fn run_bytes_with(
             &mut self,
+            instrument: &mut impl ::aot_rt::Instrument,
             inputs: &[&[u8]],
             outputs: &mut [&mut [u8]],
         ) -> ::core::result::Result<(), ::aot_rt::IoError> {
@@ -171,7 +172,7 @@ mod aot_dense {
             let image = ::aot_rt::input_elements::<u8, 16>(image, 0)?;
             let conv_1 = ::aot_rt::output_elements::<u8, 16>(conv_1, 0)?;
             *self.workspace.write::<u8, 5, 16>() = *image;
-            self.run_in_place();
+            self.run_in_place_with(instrument);
             *conv_1 = *self.workspace.read::<u8, 5, 16>();
             Ok(())
         }

@@ -156,8 +156,9 @@ mod aot_dense {
             quantization: Some(Self::IDENTITY_QUANTIZATION),
         }];
 
-        fn run_bytes(
+        fn run_bytes_with(
             &mut self,
+            instrument: &mut impl ::aot_rt::Instrument,
             inputs: &[&[u8]],
             outputs: &mut [&mut [u8]],
         ) -> ::core::result::Result<(), ::aot_rt::IoError> {
@@ -170,7 +171,7 @@ mod aot_dense {
             let input_1 = ::aot_rt::input_elements::<u8, 3>(input_1, 0)?;
             let identity = ::aot_rt::output_elements::<u8, 2>(identity, 0)?;
             *self.workspace.write::<u8, 0, 3>() = *input_1;
-            self.run_in_place();
+            self.run_in_place_with(instrument);
             *identity = *self.workspace.read::<u8, 3, 2>();
             Ok(())
         }

@@ -124,8 +124,9 @@ mod aot_dense {
             quantization: Some(Self::IDENTITY_QUANTIZATION),
         }];
 
-        fn run_bytes(
+        fn run_bytes_with(
             &mut self,
+            instrument: &mut impl ::aot_rt::Instrument,
             inputs: &[&[u8]],
             outputs: &mut [&mut [u8]],
         ) -> ::core::result::Result<(), ::aot_rt::IoError> {
@@ -137,7 +138,7 @@ mod aot_dense {
             };
             let input_1 = ::aot_rt::input_elements::<i8, 3>(input_1, 0)?;
             let identity = ::aot_rt::output_elements::<i8, 2>(identity, 0)?;
-            self.run(input_1, identity);
+            self.run_with(instrument, input_1, identity);
             Ok(())
         }
     }
