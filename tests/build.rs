@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use aot_build::Builder;
-use aot_build::config::{InputPlacement, Memory, Optimize, Placement};
+use aot_build::config::{Calls, InputPlacement, Memory, Optimize, Placement};
 
 fn main() {
     println!("cargo::rerun-if-env-changed=AOT_SHARED");
@@ -46,46 +46,65 @@ fn write(name: &str, contents: &[u8]) {
 /// A way to compile each model.
 struct Configuration {
     suffix: &'static str,
+    calls: Calls,
+    /// Suffix of the configuration with typed calls that must give the same bits, step by step.
+    twin: Option<&'static str>,
     optimize: Optimize,
     inputs: InputPlacement,
     outputs: Placement,
     memory: Memory,
 }
 
-const CONFIGURATIONS: [Configuration; 4] = [
-    Configuration {
-        suffix: "",
-        optimize: Optimize::Speed,
-        inputs: InputPlacement::Workspace,
-        outputs: Placement::Workspace,
-        memory: Memory::Auto,
-    },
-    Configuration {
-        suffix: "_size_caller",
-        optimize: Optimize::Size,
-        inputs: InputPlacement::Caller,
-        outputs: Placement::Caller,
-        memory: Memory::Auto,
-    },
-    Configuration {
-        suffix: "_min",
-        optimize: Optimize::Speed,
-        inputs: InputPlacement::Workspace,
-        outputs: Placement::Workspace,
-        memory: Memory::Min,
-    },
-    Configuration {
-        suffix: "_rows_size_caller",
-        optimize: Optimize::Size,
-        inputs: InputPlacement::Rows,
-        outputs: Placement::Caller,
-        memory: Memory::Min,
-    },
+const DIRECT: Configuration = Configuration {
+    suffix: "",
+    calls: Calls::Direct,
+    twin: None,
+    optimize: Optimize::Speed,
+    inputs: InputPlacement::Workspace,
+    outputs: Placement::Workspace,
+    memory: Memory::Auto,
+};
+
+const SIZE_CALLER: Configuration = Configuration {
+    suffix: "_size_caller",
+    optimize: Optimize::Size,
+    inputs: InputPlacement::Caller,
+    outputs: Placement::Caller,
+    ..DIRECT
+};
+
+const MIN: Configuration = Configuration { suffix: "_min", memory: Memory::Min, ..DIRECT };
+
+const ROWS_SIZE_CALLER: Configuration = Configuration {
+    suffix: "_rows_size_caller",
+    optimize: Optimize::Size,
+    inputs: InputPlacement::Rows,
+    outputs: Placement::Caller,
+    memory: Memory::Min,
+    ..DIRECT
+};
+
+const CONFIGURATIONS: [Configuration; 9] = [
+    DIRECT,
+    SIZE_CALLER,
+    MIN,
+    ROWS_SIZE_CALLER,
+    DIRECT.called("_packed", Calls::Packed),
+    SIZE_CALLER.called("_registry_caller", Calls::Registry),
+    MIN.called("_registry_min", Calls::Registry),
+    ROWS_SIZE_CALLER.called("_packed_rows", Calls::Packed),
+    ROWS_SIZE_CALLER.called("_registry_rows", Calls::Registry),
 ];
 
 impl Configuration {
+    /// The same by another calling convention.
+    const fn called(self, suffix: &'static str, calls: Calls) -> Self {
+        Self { suffix, calls, twin: Some(self.suffix), ..self }
+    }
+
     fn apply(&self, builder: Builder) -> Builder {
-        builder.optimize(self.optimize).inputs(self.inputs).outputs(self.outputs).memory(self.memory)
+        let builder = builder.calls(self.calls).optimize(self.optimize);
+        builder.inputs(self.inputs).outputs(self.outputs).memory(self.memory)
     }
 }
 
@@ -103,6 +122,7 @@ impl Tests {
             return;
         }
         for configuration in CONFIGURATIONS {
+            let twin = configuration.twin.map(|twin| format!("{name}{twin}"));
             let name = format!("{name}{}", configuration.suffix);
             let folder = out_dir().join(&name);
             fs::create_dir_all(&folder).expect("a folder in OUT_DIR can be made");
@@ -119,17 +139,18 @@ impl Tests {
                 Err(error) => panic!("{error}"),
             }
             let include = format!("include!({:?});", folder.join("runner.rs").display().to_string());
-            let check = format!(
-                "crate::check(Runner::new, Runner::fill_workspace, {:?});",
-                cases.display().to_string()
-            );
+            let cases = cases.display().to_string();
+            let mut check = format!("crate::check(Runner::new, Runner::fill_workspace, {cases:?});");
+            if let Some(twin) = twin {
+                check += &format!("crate::agree(super::{twin}::Runner::new, Runner::new, {cases:?});");
+            }
             self.test(&name, &include, &check);
         }
     }
 
     fn test(&mut self, name: &str, items: &str, body: &str) {
         // Writing to a string cannot fail.
-        let _ = writeln!(self.0, "mod {name} {{ {items} #[test] fn agrees() {{ {body} }} }}");
+        let _ = writeln!(self.0, "pub(crate) mod {name} {{ {items} #[test] fn agrees() {{ {body} }} }}");
     }
 
     fn write(&self) {

@@ -36,8 +36,6 @@ pub use element::{DType, Element};
 pub use half::f16;
 pub use instrument::{Action, Elements, Instrument, StepInfo};
 pub use model::{IoError, Model, input_elements, output_elements};
-#[doc(hidden)]
-pub use packed::call;
 pub use packed::{KernelError, PackedKernel, Tensor};
 pub use params::{Fields, Params, Value};
 pub use part::{part, part_mut};

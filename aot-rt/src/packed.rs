@@ -154,15 +154,6 @@ fn holds<T: Element>(dtype: DType, start: *const T, bytes: usize) -> bool {
     dtype == T::DTYPE && start.is_aligned() && bytes.is_multiple_of(size_of::<T>())
 }
 
-/// Calls a kernel that cannot refuse what the compiler has written down for it: tests run
-/// every such call, and debug builds assert it.
-#[doc(hidden)]
-#[inline(always)]
-pub fn call(function: PackedKernel, kernel: &Kernel, mode: Mode, tensors: &mut [Tensor<'_>]) {
-    let called = function(kernel, mode, tensors);
-    debug_assert!(called.is_ok(), "a kernel refuses its tensors");
-}
-
 impl core::fmt::Display for KernelError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(match self {

@@ -7,6 +7,12 @@ mod generated {
     include!(concat!(env!("OUT_DIR"), "/generated.rs"));
 }
 
+/// What steps wrote.
+mod trace;
+
+/// Kernels that are bound by name.
+mod registry;
+
 use std::path::{Path, PathBuf};
 
 use aot_build::weights::npy;
@@ -32,7 +38,22 @@ const STACK: usize = 16 << 20;
 
 /// Runs every set of inputs in `folder`, with `fill` filling the workspace.
 fn check<M: Model + 'static>(new: fn() -> M, fill: fn(&mut M, u8), folder: &'static str) {
-    let run = move || check_runner(new(), fill, folder);
+    on_a_large_stack(move || check_runner(new(), fill, folder));
+}
+
+/// Runs the first set of inputs in `folder` through two runners of a model: they must write
+/// the same bits, step by step, observed or not.
+fn agree<A: Model + 'static, B: Model + 'static>(a: fn() -> A, b: fn() -> B, folder: &'static str) {
+    on_a_large_stack(move || {
+        let set = &sets(Path::new(folder))[0];
+        let inputs = inputs::<A>(set);
+        let expected = trace::observed(&mut a(), &inputs);
+        assert_eq!(trace::observed(&mut b(), &inputs), expected, "{}", set.display());
+        assert_eq!(trace::outputs(&mut b(), &inputs), expected.outputs, "{}", set.display());
+    });
+}
+
+fn on_a_large_stack(run: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new().stack_size(STACK).spawn(run).expect("a thread can be made");
     if let Err(panic) = thread.join() {
         std::panic::resume_unwind(panic);
@@ -62,22 +83,25 @@ fn sets(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn run_set<M: Model>(runner: &mut M, set: &Path) {
-    let read = |kind: &str, infos: &[TensorInfo]| -> Vec<Vec<Vec<u8>>> {
-        infos.iter().enumerate().map(|(i, info)| read(set, kind, i, info)).collect()
-    };
-    let (inputs, expected) = (read("in", M::INPUTS), read("out", M::OUTPUTS));
-    // More than one run where the model keeps a state.
-    for step in 0..expected[0].len() {
-        let mut inputs: Vec<_> = inputs.iter().map(|steps| Aligned::new(&steps[step])).collect();
-        let inputs: Vec<&[u8]> = inputs.iter_mut().map(|input| &*input.bytes()).collect();
-        let mut outputs: Vec<_> =
-            M::OUTPUTS.iter().map(|info| Aligned::new(&vec![0; info.bytes()])).collect();
-        let mut outputs: Vec<_> = outputs.iter_mut().map(Aligned::bytes).collect();
-        runner.run_bytes(&inputs, &mut outputs).expect("the arrays are as described");
-        for ((found, expected), info) in outputs.iter().zip(&expected).zip(M::OUTPUTS) {
+    let expected = read_all(set, "out", M::OUTPUTS);
+    let found = trace::outputs(runner, &inputs::<M>(set));
+    for (step, found) in found.iter().enumerate() {
+        for ((found, expected), info) in found.iter().zip(&expected).zip(M::OUTPUTS) {
             compare(found, &expected[step], info, set);
         }
     }
+}
+
+/// The inputs of each run of the set: of more than one where the model keeps a state.
+fn inputs<M: Model>(set: &Path) -> Vec<Vec<Vec<u8>>> {
+    let inputs = read_all(set, "in", M::INPUTS);
+    let runs = read_all(set, "out", M::OUTPUTS)[0].len();
+    (0..runs).map(|run| inputs.iter().map(|input| input[run].clone()).collect()).collect()
+}
+
+/// For each array, its value in each run.
+fn read_all(set: &Path, kind: &str, infos: &[TensorInfo]) -> Vec<Vec<Vec<u8>>> {
+    infos.iter().enumerate().map(|(i, info)| read(set, kind, i, info)).collect()
 }
 
 /// The array for each run of the set.

@@ -65,15 +65,15 @@ impl<'m> Steps<'m> {
         let mode = self.described_mode(code, site, parameters);
         let tensors: Vec<_> = arguments.iter().map(|argument| self.tensor(site, argument)).collect();
         code.list("let tensors = &mut [", &tensors, "];", CALL_WIDTH);
-        let called = vec![format!("&{parameters}"), mode, "tensors".to_owned()];
         if self.fallible() {
             self.imports.insert("CallError");
-            code.list(&format!("let called = (kernels.{})(", kernel.name()), &called, ");", CALL_WIDTH);
+            let open = format!("let called = (kernels.{})(", kernel.name());
+            let given = [format!("&{parameters}"), mode, "tensors".to_owned()];
+            code.list(&open, &given, ");", CALL_WIDTH);
             code.line(format!("CallError::check(&STEPS[{}], called)?;", self.index(site)));
         } else {
-            self.imports.insert("call");
-            let arguments = [vec![self.packed_function(kernel)], called].concat();
-            code.list("call(", &arguments, ");", CALL_WIDTH);
+            let given = [self.packed_function(kernel), mode, "tensors".to_owned()];
+            code.list(&format!("{parameters}.call("), &given, ");", CALL_WIDTH);
         }
     }
 

@@ -2,7 +2,7 @@
 //! [`packed`](super::packed) do.
 
 use super::{Kernel, Mode};
-use crate::{KernelError, Tensor};
+use crate::{KernelError, PackedKernel, Tensor};
 
 /// Which [`Mode`]s a program calls its kernels in; code for the others is left out.
 ///
@@ -178,5 +178,13 @@ impl Kernel {
     /// not know the mode.
     pub fn run(&self, mode: Mode, tensors: &mut [Tensor<'_>]) -> Result<(), KernelError> {
         self.packed()(self, mode, tensors)
+    }
+
+    /// Calls `function` on this kernel's parameters, for generated code: it cannot refuse what
+    /// the compiler has written down. Debug builds assert that.
+    #[inline(always)]
+    pub fn call(&self, function: PackedKernel, mode: Mode, tensors: &mut [Tensor<'_>]) {
+        let called = function(self, mode, tensors);
+        debug_assert!(called.is_ok(), "a kernel refuses its tensors");
     }
 }
