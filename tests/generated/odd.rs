@@ -52,10 +52,8 @@ fn called(calls: Calls) -> Vec<(&'static str, Model)> {
         Calls::Packed => ["names_packed", "copies_packed", "truth_packed", "states_packed"],
         Calls::Registry => ["names_registry", "copies_registry", "truth_registry", "states_registry"],
     };
-    let (workspace, caller) = (
-        (InputPlacement::Workspace, Placement::Workspace),
-        (InputPlacement::Caller, Placement::Caller),
-    );
+    let (workspace, caller) =
+        ((InputPlacement::Workspace, Placement::Workspace), (InputPlacement::Caller, Placement::Caller));
     let model = |name, graph, (inputs, outputs)| {
         let config = Config { inputs, outputs, calls, ..Config::default() };
         configured(name, graph, config)

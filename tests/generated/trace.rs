@@ -43,9 +43,8 @@ fn hash(elements: Elements<'_>, hasher: &mut DefaultHasher) {
 pub(crate) fn observed<M: Model>(runner: &mut M, inputs: &[Vec<Vec<u8>>]) -> Trace {
     let mut trace = Trace::default();
     for inputs in inputs {
-        let run = |inputs: &[&[u8]], outputs: &mut [&mut [u8]]| {
-            runner.run_bytes_with(&mut trace, inputs, outputs)
-        };
+        let run =
+            |inputs: &[&[u8]], outputs: &mut [&mut [u8]]| runner.run_bytes_with(&mut trace, inputs, outputs);
         let outputs = with_arrays::<M>(inputs, run);
         trace.outputs.push(outputs);
     }

@@ -174,20 +174,14 @@ fn a_failed_run_forgets_the_state() {
 #[test]
 fn copies_are_kernels_too() {
     let (mut first, mut seven, mut second) = ([0.0; 3], [0; 2], [0.0; 3]);
-    let outputs = registry::copies::CopiesOutputs {
-        output_x: &mut first,
-        seven: &mut seven,
-        output_x_2: &mut second,
-    };
+    let outputs =
+        registry::copies::CopiesOutputs { output_x: &mut first, seven: &mut seven, output_x_2: &mut second };
     let own = registry::copies::CopiesKernels::default();
     registry::copies::Copies::new().run(&own, &[1.0, 2.0, 3.0], outputs).unwrap();
     assert_eq!((first, seven, second), ([1.0, 2.0, 3.0], [7, -7], [1.0, 2.0, 3.0]));
 
-    let outputs = packed::copies::CopiesOutputs {
-        output_x: &mut second,
-        seven: &mut seven,
-        output_x_2: &mut first,
-    };
+    let outputs =
+        packed::copies::CopiesOutputs { output_x: &mut second, seven: &mut seven, output_x_2: &mut first };
     packed::copies::Copies::new().run(&[4.0, 5.0, 6.0], outputs);
     assert_eq!((first, seven, second), ([4.0, 5.0, 6.0], [7, -7], [4.0, 5.0, 6.0]));
 }

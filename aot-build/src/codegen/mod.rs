@@ -4,8 +4,8 @@
 //! it to a file, and a person debugs it. It holds no `unsafe`; what it calls is in
 //! `::aot_rt`.
 
-mod calls;
 mod control;
+mod conventions;
 mod docs;
 mod environment;
 mod hooks;
