@@ -111,6 +111,12 @@ impl Builder {
         self.change(move |config| config.planner = planner)
     }
 
+    /// Tensors, by their names in the model file, that can be read after a run.
+    pub fn keep<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
+        let names: Vec<String> = names.into_iter().map(Into::into).collect();
+        self.change(move |config| config.keep.clone_from(&names))
+    }
+
     /// Most bytes of RAM that the workspace may take.
     pub fn ram_limit(self, bytes: usize) -> Self {
         self.change(move |config| config.ram_limit = Some(bytes))

@@ -34,7 +34,9 @@ mod workspace;
 pub use constants::Constants;
 pub use element::{DType, Element};
 pub use half::f16;
-pub use instrument::{Action, Elements, Instrument, StepInfo};
+pub use instrument::{
+    Action, Checksum, Checksums, Elements, Instrument, Profiler, Saturated, Saturation, Spent, StepInfo,
+};
 pub use model::{IoError, Model, input_elements, output_elements};
 pub use packed::{KernelError, PackedKernel, Tensor};
 pub use params::{Fields, Params, Value};

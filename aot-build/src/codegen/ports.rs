@@ -58,11 +58,16 @@ impl<'m> Port<'m> {
     }
 }
 
+/// What the names of tensors that are kept start with.
+const KEPT: &str = "kept";
+
 /// Inputs and outputs of a model.
 #[derive(Debug)]
 pub(super) struct Ports<'m> {
     pub(super) inputs: Vec<Port<'m>>,
     pub(super) outputs: Vec<Port<'m>>,
+    /// What can be read after a run besides: `kept_relu_3`.
+    pub(super) kept: Vec<Port<'m>>,
     /// Where the inputs are.
     pub(super) input_place: InputPlacement,
     /// Where the outputs are.
@@ -74,7 +79,8 @@ impl<'m> Ports<'m> {
         let mut names = Names::default();
         let mut ports = |role, ports: &'m [program::Port]| -> Vec<Port<'m>> {
             let mut port = |port: &'m program::Port| {
-                let ident = names.port(role, &port.name);
+                let prefix = if role == KEPT { "kept " } else { "" };
+                let ident = names.port(role, &format!("{prefix}{}", port.name));
                 let upper = ident.to_ascii_uppercase();
                 let offset = compiled.offsets[port.view.buffer.index()] + port.view.offset;
                 Port { ident, upper, offset, port }
@@ -84,6 +90,7 @@ impl<'m> Ports<'m> {
         Self {
             inputs: ports("input", &compiled.program.inputs),
             outputs: ports("output", &compiled.program.outputs),
+            kept: ports(KEPT, &compiled.program.kept),
             input_place: config.inputs,
             output_place: config.outputs,
         }

@@ -110,14 +110,20 @@ impl Runner<'_> {
             }
             if self.ports.output_place == Placement::Workspace {
                 for port in &self.ports.outputs {
-                    output_region(code, port);
+                    result_region(code, "Output", port);
                 }
+            }
+            for port in &self.ports.kept {
+                result_region(code, "Kept tensor", port);
             }
             for port in &self.ports.inputs {
                 quantize(code, port);
             }
             for port in &self.ports.outputs {
-                dequantize(code, port);
+                dequantize(code, "output", port);
+            }
+            for port in &self.ports.kept {
+                dequantize(code, "kept tensor", port);
             }
         });
     }
@@ -142,10 +148,12 @@ impl Runner<'_> {
         };
         constant(macs, "MACS", "u64", integer(compiled.program.macs()));
         code.doc("The steps, in order; what an instrument is told of them.");
-        code.line("pub const STEPS: &'static [::aot_rt::StepInfo] = &steps::STEPS;");
+        let steps: usize = compiled.program.steps.iter().map(|step| step.with_nested().len()).sum();
+        code.line(format!("pub const STEPS: &'static [::aot_rt::StepInfo; {steps}] = &steps::STEPS;"));
         let inputs = self.ports.inputs.iter().map(|port| ("input", port));
         let outputs = self.ports.outputs.iter().map(|port| ("output", port));
-        for (role, port) in inputs.chain(outputs) {
+        let kept = self.ports.kept.iter().map(|port| ("kept tensor", port));
+        for (role, port) in inputs.chain(outputs).chain(kept) {
             code.blank();
             let name = docs::code_span(&port.port.name);
             let (upper, shape) = (&port.upper, &port.ty().shape);
@@ -427,11 +435,11 @@ fn input_region(code: &mut Code, port: &Port<'_>) {
     });
 }
 
-fn output_region(code: &mut Code, port: &Port<'_>) {
+fn result_region(code: &mut Code, title: &str, port: &Port<'_>) {
     code.blank();
     code.doc(format!(
         "{}\n\nAs the last run left it; writing an input may destroy it.",
-        docs::port("Output", port)
+        docs::port(title, port)
     ));
     code.line("#[must_use]");
     code.block(format!("pub fn {}(&self) -> &{} {{", port.ident, port.array()), "}", |code| {
@@ -453,13 +461,13 @@ fn quantize(code: &mut Code, port: &Port<'_>) {
     });
 }
 
-fn dequantize(code: &mut Code, port: &Port<'_>) {
+fn dequantize(code: &mut Code, role: &str, port: &Port<'_>) {
     let element = port.element();
     if port.quantization().is_none() || port.ty().dtype == DType::I64 {
         return;
     }
     code.blank();
-    code.doc(format!("The real value of an integer of output {}.", docs::code_span(&port.port.name)));
+    code.doc(format!("The real value of an integer of {role} {}.", docs::code_span(&port.port.name)));
     code.line("#[must_use]");
     code.block(format!("pub fn dequantize_{}(q: {element}) -> f32 {{", port.ident), "}", |code| {
         let q = if port.ty().dtype == DType::I32 { "q" } else { "q.into()" };

@@ -14,6 +14,7 @@ impl Runner<'_> {
             code.line(format!("const NAME: &'static str = {:?};", self.model.compiled.program.name));
             tensor_infos(code, "INPUTS", &self.ports.inputs);
             tensor_infos(code, "OUTPUTS", &self.ports.outputs);
+            code.line("const STEPS: &'static [::aot_rt::StepInfo] = Self::STEPS;");
             code.blank();
             code.line("fn run_bytes_with(");
             code.line("    &mut self,");

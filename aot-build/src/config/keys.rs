@@ -79,6 +79,13 @@ impl Config {
             set: |config, value| choice(value).map(|value| config.outputs = value),
         },
         Key {
+            name: "keep",
+            values: "a list of names of tensors",
+            default: "none",
+            meaning: "tensors of the model file that can be read after a run, beside the outputs",
+            set: |config, value| choice(value).map(|value| config.keep = value),
+        },
+        Key {
             name: "memory",
             values: r#"one of "auto", "min""#,
             default: r#""auto""#,
@@ -268,7 +275,7 @@ mod tests {
         assert_eq!(
             problem.to_string(),
             "`ram_limits` is no configuration key\n  = help: did you mean `ram_limit`? the keys are `name`, \
-             `optimize`, `calls`, `rounding`, `inputs`, `outputs`, `memory`, `planner`, `ram_limit`, `flash_limit`, \
+             `optimize`, `calls`, `rounding`, `inputs`, `outputs`, `keep`, `memory`, `planner`, `ram_limit`, `flash_limit`, \
              `model_limit`, `source_limit`, `search_limit`, `batch`, `shapes`, `signature`, `subgraph`"
         );
         let problem = Config::default().set("colour", 1.into()).unwrap_err();

@@ -108,6 +108,8 @@ pub struct Config {
     pub memory: Memory,
     /// How places in the workspace are chosen.
     pub planner: Planner,
+    /// Names of tensors that can be read after a run.
+    pub keep: Vec<String>,
     /// Most bytes of RAM that the workspace may take; [`Config::ADDRESSABLE`] without.
     pub ram_limit: Option<usize>,
     /// Most bytes of flash that the constants may take; [`Config::ADDRESSABLE`] without.
@@ -146,6 +148,7 @@ impl Default for Config {
             outputs: Placement::default(),
             memory: Memory::default(),
             planner: Planner::default(),
+            keep: Vec::new(),
             ram_limit: None,
             flash_limit: None,
             model_limit: 1 << 30,

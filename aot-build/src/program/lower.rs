@@ -69,16 +69,17 @@ fn lower_with(graph: &Graph, config: &Config, constants: ConstantPool) -> Result
         return Err(problems);
     }
     lowering.outputs();
+    lowering.kept();
     lowering.states();
     Ok(lowering.program)
 }
 
 /// Half precision is for constants: kernels compute in single precision.
 fn half_ports(graph: &Graph) -> Vec<Problem> {
-    let ports = graph.inputs.iter().chain(&graph.outputs).map(|id| graph.tensor(*id));
+    let ports = graph.inputs.iter().chain(&graph.outputs).chain(&graph.kept).map(|id| graph.tensor(*id));
     let half = ports.filter(|tensor| tensor.ty.dtype == DType::F16);
     let problem = |tensor: &Tensor| {
-        Problem::new("inputs and outputs in half precision are not supported")
+        Problem::new("inputs, outputs and kept tensors in half precision are not supported")
             .at(Location::Tensor(tensor.name.clone()))
     };
     half.map(problem).collect()
@@ -175,6 +176,22 @@ impl Lowering<'_> {
                 _ => self.copy(id, storage),
             };
             self.port(id, view, |program| &mut program.outputs);
+        }
+    }
+
+    /// Copies every tensor to be kept that is a constant, a state, or in the caller's arrays:
+    /// a later run finds them there, or nobody does.
+    fn kept(&mut self) {
+        for &id in &self.graph.kept {
+            let view = match self.places[id.0] {
+                Some(Operand::Buffer(view))
+                    if self.program.in_workspace(view.buffer) && !self.program.is_state(view.buffer) =>
+                {
+                    view
+                }
+                _ => self.copy(id, Storage::Workspace),
+            };
+            self.port(id, view, |program| &mut program.kept);
         }
     }
 

@@ -35,7 +35,7 @@ mod aot_dense {
         /// Multiply-accumulates of a run.
         pub const MACS: u64 = 6;
         /// The steps, in order; what an instrument is told of them.
-        pub const STEPS: &'static [::aot_rt::StepInfo] = &steps::STEPS;
+        pub const STEPS: &'static [::aot_rt::StepInfo; 1] = &steps::STEPS;
 
         /// Extents of input `input_1`, outermost first.
         pub const INPUT_1_SHAPE: [usize; 2] = [1, 3];
@@ -123,6 +123,7 @@ mod aot_dense {
             shape: &Self::IDENTITY_SHAPE,
             quantization: Some(Self::IDENTITY_QUANTIZATION),
         }];
+        const STEPS: &'static [::aot_rt::StepInfo] = Self::STEPS;
 
         fn run_bytes_with(
             &mut self,
@@ -195,6 +196,7 @@ mod aot_dense {
             node: "dense/MatMul",
             macs: 6,
             bytes: 16,
+            rows: 1,
             device: None,
         }];
     }
