@@ -1,9 +1,13 @@
 //! Compiles the models that the test `generated` runs.
 
+#[path = "edges/graphs.rs"]
+mod edges;
 #[path = "generated/models.rs"]
 mod models;
 #[path = "generated/odd.rs"]
 mod odd;
+#[path = "edges/placements.rs"]
+mod placements;
 
 use std::env;
 use std::fmt::Write as _;
@@ -37,6 +41,43 @@ fn main() {
         write(&format!("{name}.rs"), generated.file("pub", &constants).as_bytes());
         write(&format!("{name}.bin"), &generated.constants);
     }
+    edges();
+}
+
+/// A module for each graph of `edges/graphs.rs`, from a `net.json` file, in each placement, and
+/// a test in it.
+fn edges() {
+    let mut source = String::new();
+    for case in edges::cases() {
+        let name = case.name;
+        let json = out_dir().join(format!("edge_{name}.json"));
+        let tensors = format!("edge_{name}.safetensors");
+        let exported = aot_build::export::export(&case.graph, &tensors).expect("the graph can be written");
+        fs::write(&json, exported.json).expect("OUT_DIR can be written");
+        if let Some(constants) = exported.safetensors {
+            write(&tensors, &constants);
+        }
+        for (placement, (inputs, outputs)) in placements::PLACEMENTS {
+            edge(&mut source, name, placement, Builder::new(&json).inputs(inputs).outputs(outputs));
+        }
+    }
+    write("edges.rs", source.as_bytes());
+}
+
+/// Compiles a case in one placement.
+fn edge(source: &mut String, name: &str, placement: &str, builder: Builder) {
+    let module = format!("{name}_{placement}");
+    let folder = out_dir().join(format!("edge_{module}"));
+    fs::create_dir_all(&folder).expect("a folder in OUT_DIR can be made");
+    let built = builder.name("Edge").out_dir(&folder).compile();
+    built.unwrap_or_else(|error| panic!("{name}: {error}"));
+    let include = format!("include!({:?});", folder.join("edge.rs").display().to_string());
+    let check = format!("crate::check(Edge::new(), Edge::fill_workspace, {name:?});");
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        source,
+        "#[allow(missing_docs)] pub mod {module} {{ {include} #[cfg(test)] #[test] fn agrees() {{ {check} }} }}"
+    );
 }
 
 fn write(name: &str, contents: &[u8]) {

@@ -23,6 +23,7 @@ pub mod fixed_point;
 mod instrument;
 pub mod kernels;
 mod model;
+mod nibbles;
 mod packed;
 mod params;
 mod part;
@@ -33,11 +34,12 @@ mod workspace;
 
 pub use constants::Constants;
 pub use element::{DType, Element};
-pub use half::f16;
+pub use half::{bf16, f16};
 pub use instrument::{
     Action, Checksum, Checksums, Elements, Instrument, Profiler, Saturated, Saturation, Spent, StepInfo,
 };
 pub use model::{IoError, Model, input_elements, output_elements};
+pub use nibbles::{pack_i4, unpack_i4};
 pub use packed::{KernelError, PackedKernel, Tensor};
 pub use params::{Fields, Params, Value};
 pub use part::{part, part_mut};

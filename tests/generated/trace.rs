@@ -35,6 +35,7 @@ fn hash(elements: Elements<'_>, hasher: &mut DefaultHasher) {
         Elements::I64(x) => x.hash(hasher),
         Elements::U64(x) => x.hash(hasher),
         Elements::F16(x) => x.iter().for_each(|x| x.to_bits().hash(hasher)),
+        Elements::BF16(x) => x.iter().for_each(|x| x.to_bits().hash(hasher)),
         Elements::F32(x) => x.iter().for_each(|x| x.to_bits().hash(hasher)),
     }
 }

@@ -108,6 +108,7 @@ impl<'m> Steps<'m> {
 /// Variant of `aot_rt::DType` and of `aot_rt::Elements`.
 pub(super) fn variant(dtype: DType) -> &'static str {
     match dtype {
+        DType::I4 => "I4",
         DType::I8 => "I8",
         DType::U8 => "U8",
         DType::I16 => "I16",
@@ -116,6 +117,7 @@ pub(super) fn variant(dtype: DType) -> &'static str {
         DType::I64 => "I64",
         DType::U64 => "U64",
         DType::F16 => "F16",
+        DType::BF16 => "BF16",
         DType::F32 => "F32",
         DType::Bool => "Bool",
     }

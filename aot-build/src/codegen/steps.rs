@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use aot_rt::Access;
 use aot_rt::kernels::{Kernel, Kind, Mode};
-use aot_rt::{Access, DType};
 
 use super::docs;
 use super::literal::{integer, params};
@@ -453,9 +453,7 @@ impl<'m> Steps<'m> {
                 code.line(format!("let {name} = &[];"));
             }
             Place::Constant(ConstantView { offset, dtype, len }) => {
-                // Half precision is no type of the language's own.
-                let path = if *dtype == DType::F16 { "::aot_rt::" } else { "" };
-                let element = format!("{path}{}", dtype.rust_type());
+                let element = dtype.rust_type();
                 if *len == 0 {
                     return code.line(format!("let {name}: &[{element}; 0] = &[];"));
                 }
@@ -463,13 +461,12 @@ impl<'m> Steps<'m> {
                 code.line(format!("let {name} = CONSTANTS.get::<{element}, {offset}, {len}>();"));
             }
             Place::Caller(view, port) => {
-                let whole = port.ty().shape.elements();
-                if (view.offset, view.dtype, view.len) == (0, port.ty().dtype, whole) {
+                let (whole, from, to) = (port.units(), port.element(), view.dtype.rust_type());
+                if (view.offset, to, view.len) == (0, from, whole) {
                     return;
                 }
                 let function = if argument.access == Access::Write { "part_mut" } else { "part" };
                 self.imports.insert(function);
-                let (from, to) = (port.element(), view.dtype.rust_type());
                 let [offset, len, whole] = [view.offset, view.len, whole].map(integer);
                 code.line(format!(
                     "let {name} = {function}::<{from}, {to}, {offset}, {len}, {whole}>({name});"

@@ -120,7 +120,7 @@ fn arrays(code: &mut Code, ports: &[Port<'_>], function: &str, as_bytes: bool) {
         let array = if as_bytes {
             format!("u8, {}", super::literal::integer(port.ty().bytes()))
         } else {
-            format!("{}, {}", port.element(), super::literal::integer(port.ty().shape.elements()))
+            format!("{}, {}", port.element(), super::literal::integer(port.units()))
         };
         code.line(format!("let {ident} = ::aot_rt::{function}::<{array}>({ident}, {i})?;"));
     }

@@ -96,10 +96,10 @@ pub use binary::{
 };
 pub use call::{AllModes, Modes};
 pub use cast::{
-    Cast, cast_f32_i8, cast_f32_i16, cast_f32_i32, cast_f32_i64, cast_f32_u32, cast_i8_i16, cast_i8_i32,
-    cast_i8_i64, cast_i16_f32, cast_i16_i8, cast_i16_i32, cast_i16_i64, cast_i32_f32, cast_i32_i8,
-    cast_i32_i16, cast_i32_i64, cast_i64_f32, cast_i64_i8, cast_i64_i16, cast_i64_i32, cast_u32_f32,
-    cast_u32_i64,
+    Cast, cast_bf16_f32, cast_f32_bf16, cast_f32_f16, cast_f32_i8, cast_f32_i16, cast_f32_i32, cast_f32_i64,
+    cast_f32_u32, cast_i4_i8, cast_i8_i4, cast_i8_i16, cast_i8_i32, cast_i8_i64, cast_i16_f32, cast_i16_i8,
+    cast_i16_i32, cast_i16_i64, cast_i32_f32, cast_i32_i8, cast_i32_i16, cast_i32_i64, cast_i64_f32,
+    cast_i64_i8, cast_i64_i16, cast_i64_i32, cast_u32_f32, cast_u32_i64,
 };
 pub use compare::{
     Compare, CompareI8, Orders, compare_f32, compare_i8, compare_i16, compare_i32, compare_i64,
