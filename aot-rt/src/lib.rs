@@ -7,6 +7,7 @@
 //! - [`kernels`], the arithmetic, each kernel written once,
 //! - [`fixed_point`], the integer arithmetic behind the quantized kernels,
 //! - [`Instrument`], what can observe the steps of a run,
+//! - [`UntilError`] and [`yield_now`], for runs that go step by step,
 //! - [`Model`], the untyped face that every generated runner has.
 //!
 //! Users rarely name anything here but [`Model`], [`TensorInfo`] and
@@ -25,6 +26,7 @@ mod model;
 mod params;
 mod part;
 mod singleton;
+mod stepping;
 mod tensor;
 mod workspace;
 
@@ -36,6 +38,7 @@ pub use model::{IoError, Model, input_elements, output_elements};
 pub use params::{Fields, Params, Value};
 pub use part::{part, part_mut};
 pub use singleton::Singleton;
+pub use stepping::{UntilError, YieldNow, is_next, yield_now};
 pub use tensor::{Quantization, TensorInfo};
 pub use workspace::{
     Access, Arena, Block, Operand, OperandError, Read, Region, Regions, Span, SpanError, Workspace, Write,

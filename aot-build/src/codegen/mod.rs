@@ -11,12 +11,14 @@ mod hooks;
 mod literal;
 mod names;
 mod ports;
+mod positions;
 mod pushing;
 mod rows;
 mod runner;
 mod sites;
 mod specialise;
 mod state;
+mod stepping;
 mod steps;
 mod untyped;
 mod writer;
@@ -47,7 +49,7 @@ const MODULE_ATTRIBUTES: &str = r#"#[allow(
 const EXPORT_ATTRIBUTES: &str = r#"#[allow(
     unused_imports,
     unreachable_pub,
-    reason = "the structs of inputs and outputs need not be named"
+    reason = "the structs of inputs, outputs and runs need not be named"
 )]"#;
 
 /// Rust source for a model. The macro and the build script put it together with the
@@ -72,8 +74,8 @@ pub struct Generated {
     pub module_attributes: &'static str,
     /// Attributes of the `use` that exports the names.
     pub export_attributes: &'static str,
-    /// Names that the module exports: the runner, and its input and output structs
-    /// where there are several inputs or outputs.
+    /// Names that the module exports: the runner, its input and output structs where there
+    /// are several inputs or outputs, and the struct of a run that goes step by step.
     pub exports: Vec<String>,
     /// Items of the module. They use `CONSTANT_DATA: &[u8; N]`, which the caller
     /// defines in the module, unless `constants` is empty.
@@ -99,6 +101,10 @@ pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Probl
     runner.port_structs(&mut code);
     code.blank();
     runner.implementation(&mut code, &steps);
+    if let Some(run) = runner.run_struct() {
+        runner.run_declaration(&mut code, &steps, &run);
+        runner.run_implementation(&mut code, &steps, &run);
+    }
     code.blank();
     runner.untyped(&mut code);
     code.blank();
@@ -106,7 +112,12 @@ pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Probl
     let body = code.into_text();
     limits::check_source(body.len(), &model.config)?;
     let type_name = model.type_name.clone();
-    let structs = [Some(type_name.clone()), runner.inputs_struct(), runner.outputs_struct()];
+    let structs = [
+        Some(type_name.clone()),
+        runner.inputs_struct(),
+        runner.outputs_struct(),
+        runner.run_struct(),
+    ];
     Ok(Generated {
         module_name: format!("aot_{}", names::snake_case(&type_name)),
         type_name,

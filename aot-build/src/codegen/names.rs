@@ -23,7 +23,7 @@ const KEYWORDS: [&str; 53] = [
 ];
 
 /// Methods of every runner, and the variables in them.
-const METHODS: [&str; 24] = [
+const METHODS: [&str; 31] = [
     "new",
     "take",
     "run",
@@ -48,6 +48,13 @@ const METHODS: [&str; 24] = [
     "run_with",
     "run_in_place_with",
     "feed_row_with",
+    "start",
+    "start_with",
+    "start_in_place",
+    "start_in_place_with",
+    "run_async",
+    "program_counter",
+    "next_counter",
 ];
 
 /// Names that a type must not have, as generated code uses them for something else.

@@ -115,7 +115,7 @@ impl Runner<'_> {
             }
             steps.calls(code, first, |port| self.array(port));
             if self.ports.output_place == Placement::Workspace {
-                self.result(code);
+                self.result(code, "self");
             }
         });
         code.line("}");

@@ -107,6 +107,9 @@ impl Runner<'_> {
             } else {
                 self.run_steps(code, steps, "run", true);
             }
+            if let Some(run) = self.run_struct() {
+                self.starts(code, steps, &run);
+            }
             if self.ports.output_place == Placement::Workspace {
                 for port in &self.ports.outputs {
                     output_region(code, port);
@@ -263,7 +266,7 @@ impl Runner<'_> {
             }
             steps.calls(code, 0, |port| self.array(port));
             if self.ports.output_place == Placement::Workspace {
-                self.result(code);
+                self.result(code, "self");
             }
         });
         code.line("}");
@@ -321,14 +324,15 @@ impl Runner<'_> {
         }
     }
 
-    pub(super) fn result(&self, code: &mut Code) {
+    /// The outputs of `runner`.
+    pub(super) fn result(&self, code: &mut Code, runner: &str) {
         match (self.outputs_struct(), self.ports.outputs.as_slice()) {
             (Some(name), outputs) => code.block(format!("{name} {{"), "}", |code| {
                 for port in outputs {
-                    code.line(format!("{0}: self.{0}(),", port.ident));
+                    code.line(format!("{0}: {runner}.{0}(),", port.ident));
                 }
             }),
-            (None, [port]) => code.line(format!("self.{}()", port.ident)),
+            (None, [port]) => code.line(format!("{runner}.{}()", port.ident)),
             (None, _) => (),
         }
     }
