@@ -10,7 +10,7 @@ mod generated {
 use std::path::{Path, PathBuf};
 
 use aot_build::weights::npy;
-use aot_rt::{Block, DType, Model, TensorInfo, block_bytes_mut};
+use aot_rt::{Block, DType, Model, StepInfo, TensorInfo, block_bytes_mut};
 
 /// The largest difference of float results, as a part of the largest result:
 /// exponentials are not the C library's.
@@ -30,22 +30,38 @@ struct Guarded<M> {
 /// Bytes of stack: runners of a megabyte are moved through it where nothing is optimised.
 const STACK: usize = 16 << 20;
 
-/// Runs every set of inputs in `folder`, with `fill` filling the workspace.
-fn check<M: Model + 'static>(new: fn() -> M, fill: fn(&mut M, u8), folder: &'static str) {
-    let run = move || check_runner(new(), fill, folder);
+/// A way to run a model on bytes.
+type Run<M> = fn(&mut M, &[&[u8]], &mut [&mut [u8]]);
+
+/// Runs every set of inputs in `folder`, with `fill` filling the workspace: all at once and,
+/// where `stepped` does that, step by step.
+fn check<M: Model + 'static>(
+    new: fn() -> M,
+    fill: fn(&mut M, u8),
+    stepped: Option<Run<M>>,
+    folder: &'static str,
+) {
+    let run = move || check_runner(new(), fill, stepped, folder);
     let thread = std::thread::Builder::new().stack_size(STACK).spawn(run).expect("a thread can be made");
     if let Err(panic) = thread.join() {
         std::panic::resume_unwind(panic);
     }
 }
 
-fn check_runner<M: Model>(runner: M, fill: fn(&mut M, u8), folder: &str) {
+fn check_runner<M: Model>(runner: M, fill: fn(&mut M, u8), stepped: Option<Run<M>>, folder: &str) {
     let mut guarded = Box::new(Guarded { before: [POISON; 256], runner, after: [POISON; 256] });
     let sets = sets(Path::new(folder));
     assert!(!sets.is_empty(), "{folder}: no set of inputs");
     for set in &sets {
         fill(&mut guarded.runner, POISON);
-        run_set(&mut guarded.runner, set);
+        let at_once = run_set(&mut guarded.runner, set, |runner, inputs, outputs| {
+            runner.run_bytes(inputs, outputs).expect("the arrays are as described");
+        });
+        if let Some(stepped) = stepped {
+            fill(&mut guarded.runner, POISON);
+            let by_step = run_set(&mut guarded.runner, set, stepped);
+            assert!(at_once == by_step, "{}: step by step, the outputs are others", set.display());
+        }
         let mut guards = guarded.before.iter().chain(&guarded.after);
         assert!(guards.all(|byte| *byte == POISON), "{}: a guard was written", set.display());
     }
@@ -61,7 +77,9 @@ fn sets(folder: &Path) -> Vec<PathBuf> {
     sets
 }
 
-fn run_set<M: Model>(runner: &mut M, set: &Path) {
+/// Gives the outputs of all runs.
+fn run_set<M: Model>(runner: &mut M, set: &Path, run: Run<M>) -> Vec<Vec<u8>> {
+    let mut all = Vec::new();
     let read = |kind: &str, infos: &[TensorInfo]| -> Vec<Vec<Vec<u8>>> {
         infos.iter().enumerate().map(|(i, info)| read(set, kind, i, info)).collect()
     };
@@ -73,9 +91,22 @@ fn run_set<M: Model>(runner: &mut M, set: &Path) {
         let mut outputs: Vec<_> =
             M::OUTPUTS.iter().map(|info| Aligned::new(&vec![0; info.bytes()])).collect();
         let mut outputs: Vec<_> = outputs.iter_mut().map(Aligned::bytes).collect();
-        runner.run_bytes(&inputs, &mut outputs).expect("the arrays are as described");
+        run(runner, &inputs, &mut outputs);
         for ((found, expected), info) in outputs.iter().zip(&expected).zip(M::OUTPUTS) {
             compare(found, &expected[step], info, set);
+            all.push(found.to_vec());
+        }
+    }
+    all
+}
+
+/// Steps to the end: `step` gives the step that was said to come next, and the one that ran.
+fn step_all(mut step: impl FnMut() -> [Option<&'static StepInfo>; 2]) {
+    loop {
+        let [next, ran] = step();
+        assert_eq!(next, ran);
+        if ran.is_none() {
+            return;
         }
     }
 }

@@ -167,16 +167,35 @@ impl<'m> Steps<'m> {
         let pattern = if count == 1 { first.to_string() } else { format!("{first}..={}", first + count - 1) };
         code.block(format!("{pattern} => {{"), "}", |code| {
             let layer = if count == 1 { "_" } else { "layer" };
-            code.block(
-                format!("if let Some(({layer}, row)) = next_row(rows, &{table}, 0) {{"),
-                "}",
-                |code| self.row(code, run),
-            );
+            let next_row = format!("next_row(rows, &{table}, 0)");
+            match self.rows_at_once(run) {
+                1 => code.block(format!("if let Some(({layer}, row)) = {next_row} {{"), "}", |code| {
+                    self.row(code, run);
+                }),
+                rows => code.block(format!("for _ in 0..{} {{", integer(rows)), "}", |code| {
+                    code.block(format!("if let Some(({layer}, row)) = {next_row} {{"), "}", |code| {
+                        self.row(code, run);
+                    });
+                }),
+            }
             code.block(format!("next_counter = match next_layer(rows, &{table}) {{"), "};", |code| {
                 code.line(format!("Some(layer) => {} + layer,", integer(first)));
                 code.line(format!("None => {},", integer(next)));
             });
         });
+    }
+
+    /// Rows that a step computes of a run: one, or of a layer that was divided, as many as are
+    /// within the limit.
+    fn rows_at_once(&self, run: &Run) -> usize {
+        let row = self.compiled().program.macs_at_once(run.first);
+        match (self.most_macs(), &run.layers[..]) {
+            (Some(most), [layer]) => {
+                let rows = usize::try_from(most / row.max(1)).unwrap_or(usize::MAX);
+                rows.clamp(1, layer.rows.rows)
+            }
+            _ => 1,
+        }
     }
 
     /// What is done at the position of a step, and of those that it holds.

@@ -65,6 +65,11 @@ impl<'m> Steps<'m> {
         &self.model.compiled
     }
 
+    /// Most multiply-accumulates of a step, if they are limited.
+    pub(super) fn most_macs(&self) -> Option<u64> {
+        self.model.config.max_step_macs.map(std::num::NonZeroU64::get)
+    }
+
     pub(super) fn place(&self, operand: &Operand) -> Place<'m> {
         let view = match operand {
             Operand::Constant(view) => return Place::Constant(*view),
