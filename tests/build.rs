@@ -4,6 +4,8 @@
 mod models;
 #[path = "generated/odd.rs"]
 mod odd;
+#[path = "stepping/models.rs"]
+mod stepping;
 
 use std::env;
 use std::fmt::Write as _;
@@ -31,6 +33,11 @@ fn main() {
         tests.add(name, &folder.join("model.tflite"), &folder);
     }
     tests.write();
+    for (name, builder) in stepping::models(&workspace) {
+        let folder = out_dir().join("stepping").join(name);
+        fs::create_dir_all(&folder).expect("a folder in OUT_DIR can be made");
+        builder.name("Runner").out_dir(folder).compile().unwrap_or_else(|error| panic!("{error}"));
+    }
     for (name, model) in odd::models() {
         let constants = format!("include_bytes!(\"{name}.bin\")");
         let generated = aot_build::codegen::generate(&model, &[]).expect("the source is short");

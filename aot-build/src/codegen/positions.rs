@@ -126,11 +126,17 @@ impl<'m> Steps<'m> {
         }
         let signature = self.signature(&sites, given);
         let mut body = Code::new(code.indent() + 1);
-        body.line("let mut next_counter = program_counter + 1;");
-        body.block("match program_counter {", "}", |code| {
-            self.arms(code);
-            code.line("_ => next_counter = program_counter,");
-        });
+        let mut arms = Code::new(body.indent() + 1);
+        self.arms(&mut arms);
+        if self.falls_through {
+            body.line("let mut next_counter = program_counter + 1;");
+        } else {
+            body.line("let next_counter;");
+        }
+        body.line("match program_counter {");
+        body.append(arms);
+        body.line("    _ => next_counter = program_counter,");
+        body.line("}");
         body.line("next_counter");
         code.blank();
         code.doc("Runs the step at a position; gives the position of the next one.");
@@ -179,7 +185,10 @@ impl<'m> Steps<'m> {
                 }),
             }
             code.block(format!("next_counter = match next_layer(rows, &{table}) {{"), "};", |code| {
-                code.line(format!("Some(layer) => {} + layer,", integer(first)));
+                match first {
+                    0 => code.line("Some(layer) => layer,"),
+                    _ => code.line(format!("Some(layer) => {} + layer,", integer(first))),
+                }
                 code.line(format!("None => {},", integer(next)));
             });
         });
@@ -204,6 +213,7 @@ impl<'m> Steps<'m> {
         let Some(control) = site.step.control() else {
             let name = |port: &Port<'_>| port.ident.clone();
             if next.ended.is_empty() && next.position == position + 1 {
+                self.falls_through = true;
                 return self.call(code, &format!("{position} => "), site, &name, &[], "),");
             }
             return code.block(format!("{position} => {{"), "}", |code| {
