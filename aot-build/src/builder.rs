@@ -3,7 +3,7 @@
 use std::env;
 use std::fmt;
 use std::fs;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
 use crate::codegen::{self, snake_case};
@@ -125,6 +125,12 @@ impl Builder {
     /// Most bytes of flash that the constants may take.
     pub fn flash_limit(self, bytes: usize) -> Self {
         self.change(move |config| config.flash_limit = Some(bytes))
+    }
+
+    /// Most multiply-accumulates of a step of a run that goes step by step: larger steps are
+    /// divided.
+    pub fn max_step_macs(self, macs: NonZeroU64) -> Self {
+        self.change(move |config| config.max_step_macs = Some(macs))
     }
 
     /// The first extent of inputs for which the file leaves it open.

@@ -8,6 +8,7 @@
 //! - [`fixed_point`], the integer arithmetic behind the quantized kernels,
 //! - [`Instrument`], what can observe the steps of a run,
 //! - [`Tensor`], [`PackedKernel`] and [`KernelEntry`], for kernels that are bound by name,
+//! - [`UntilError`] and [`yield_now`], for runs that go step by step,
 //! - [`Model`], the untyped face that every generated runner has.
 //!
 //! Users rarely name anything here but [`Model`], [`TensorInfo`] and
@@ -29,6 +30,7 @@ mod params;
 mod part;
 mod registry;
 mod singleton;
+mod stepping;
 mod tensor;
 mod workspace;
 
@@ -45,6 +47,7 @@ pub use params::{Fields, Params, Value};
 pub use part::{part, part_mut};
 pub use registry::{CallError, KernelEntry, Missing, bind};
 pub use singleton::Singleton;
+pub use stepping::{UntilError, YieldNow, is_next, yield_now};
 pub use tensor::{Quantization, TensorInfo};
 pub use workspace::{
     Access, Arena, Block, Read, Region, Regions, Span, SpanError, Workspace, Write, block_bytes,

@@ -36,9 +36,18 @@ struct Guarded<M> {
 /// Bytes of stack: runners of a megabyte are moved through it where nothing is optimised.
 const STACK: usize = 16 << 20;
 
-/// Runs every set of inputs in `folder`, with `fill` filling the workspace.
-fn check<M: Model + 'static>(new: fn() -> M, fill: fn(&mut M, u8), folder: &'static str) {
-    on_a_large_stack(move || check_runner(new(), fill, folder));
+/// A way to run a model on bytes.
+type Run<M> = fn(&mut M, &[&[u8]], &mut [&mut [u8]]);
+
+/// Runs every set of inputs in `folder`, with `fill` filling the workspace: all at once and,
+/// where `stepped` does that, step by step.
+fn check<M: Model + 'static>(
+    new: fn() -> M,
+    fill: fn(&mut M, u8),
+    stepped: Option<Run<M>>,
+    folder: &'static str,
+) {
+    on_a_large_stack(move || check_runner(new(), fill, stepped, folder));
 }
 
 /// Runs the first set of inputs in `folder` through two runners of a model: they must write
@@ -60,7 +69,7 @@ fn on_a_large_stack(run: impl FnOnce() + Send + 'static) {
     }
 }
 
-fn check_runner<M: Model>(runner: M, fill: fn(&mut M, u8), folder: &str) {
+fn check_runner<M: Model>(runner: M, fill: fn(&mut M, u8), stepped: Option<Run<M>>, folder: &str) {
     let mut guarded = Box::new(Guarded { before: [POISON; 256], runner, after: [POISON; 256] });
     let sets = sets(Path::new(folder));
     assert!(!sets.is_empty(), "{folder}: no set of inputs");
@@ -72,6 +81,14 @@ fn check_runner<M: Model>(runner: M, fill: fn(&mut M, u8), folder: &str) {
         let mut calls = Calls(vec![0; M::STEPS.len()]);
         assert!(run_set(&mut guarded.runner, set, &mut calls) == results, "{}: observed", set.display());
         calls.check::<M>(results.len());
+        if let Some(stepped) = stepped {
+            fill(&mut guarded.runner, POISON);
+            let by_step = trace::by(&mut guarded.runner, &inputs::<M>(set), |runner, inputs, outputs| {
+                stepped(runner, inputs, outputs);
+                Ok(())
+            });
+            assert!(by_step == results, "{}: step by step, the outputs are others", set.display());
+        }
         let mut guards = guarded.before.iter().chain(&guarded.after);
         assert!(guards.all(|byte| *byte == POISON), "{}: a guard was written", set.display());
     }
@@ -85,6 +102,17 @@ fn sets(folder: &Path) -> Vec<PathBuf> {
     let mut sets: Vec<_> = paths.filter(|path| path.join("in0.npy").is_file()).collect();
     sets.sort();
     sets
+}
+
+/// Steps to the end: `step` gives the step that was said to come next, and the one that ran.
+fn step_all(mut step: impl FnMut() -> [Option<&'static StepInfo>; 2]) {
+    loop {
+        let [next, ran] = step();
+        assert_eq!(next, ran);
+        if ran.is_none() {
+            return;
+        }
+    }
 }
 
 /// Counts how often each step has run.

@@ -55,8 +55,16 @@ pub(crate) fn outputs<M: Model>(
     inputs: &[Vec<Vec<u8>>],
     instrument: &mut impl Instrument,
 ) -> Vec<Vec<Vec<u8>>> {
-    let mut run =
-        |inputs: &[&[u8]], outputs: &mut [&mut [u8]]| runner.run_bytes_with(instrument, inputs, outputs);
+    by(runner, inputs, |runner, inputs, outputs| runner.run_bytes_with(instrument, inputs, outputs))
+}
+
+/// What runs give that `run` does.
+pub(crate) fn by<M: Model>(
+    runner: &mut M,
+    inputs: &[Vec<Vec<u8>>],
+    mut run: impl FnMut(&mut M, &[&[u8]], &mut [&mut [u8]]) -> Result<(), IoError>,
+) -> Vec<Vec<Vec<u8>>> {
+    let mut run = |inputs: &[&[u8]], outputs: &mut [&mut [u8]]| run(runner, inputs, outputs);
     inputs.iter().map(|inputs| with_arrays::<M>(inputs, &mut run)).collect()
 }
 

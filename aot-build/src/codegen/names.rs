@@ -52,6 +52,13 @@ const METHODS: &[&str] = &[
     "run_with",
     "run_in_place_with",
     "feed_row_with",
+    "start",
+    "start_with",
+    "start_in_place",
+    "start_in_place_with",
+    "run_async",
+    "program_counter",
+    "next_counter",
 ];
 
 /// Names that a type must not have, as generated code uses them for something else.

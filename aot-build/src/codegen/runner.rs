@@ -108,6 +108,9 @@ impl Runner<'_> {
             } else {
                 self.run_steps(code, steps, "run", true);
             }
+            if let Some(run) = self.run_struct() {
+                self.starts(code, steps, &run);
+            }
             if self.ports.output_place == Placement::Workspace {
                 for port in &self.ports.outputs {
                     result_region(code, "Output", port);
@@ -272,7 +275,7 @@ impl Runner<'_> {
             self.doubt_state(code);
             steps.calls(code, 0, |port| self.array(port));
             self.trust_state(code);
-            self.result(code);
+            self.result(code, "self");
         });
         code.line("}");
     }
@@ -335,19 +338,19 @@ impl Runner<'_> {
         }
     }
 
-    /// What a run gives, at the end of its function.
-    pub(super) fn result(&self, code: &mut Code) {
+    /// What a run of `runner` gives, at the end of its function.
+    pub(super) fn result(&self, code: &mut Code, runner: &str) {
         let [open, close] = if self.fallible() { ["Ok(", ")"] } else { ["", ""] };
         match (self.ports.output_place, self.outputs_struct(), self.ports.outputs.as_slice()) {
             (Placement::Workspace, Some(name), outputs) => {
                 code.block(format!("{open}{name} {{"), &format!("}}{close}"), |code| {
                     for port in outputs {
-                        code.line(format!("{0}: self.{0}(),", port.ident));
+                        code.line(format!("{0}: {runner}.{0}(),", port.ident));
                     }
                 });
             }
             (Placement::Workspace, None, [port]) => {
-                code.line(format!("{open}self.{}(){close}", port.ident));
+                code.line(format!("{open}{runner}.{}(){close}", port.ident));
             }
             _ if self.fallible() => code.line("Ok(())"),
             _ => (),

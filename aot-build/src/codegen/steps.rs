@@ -44,6 +44,8 @@ pub(super) struct Steps<'m> {
     pub(super) kernel_imports: BTreeSet<&'static str>,
     /// Parameters already printed: kernel's name and parameters to their name.
     params: HashMap<(&'static str, String), String>,
+    /// Whether behind one of the steps comes that of the next position, without a word on it.
+    pub(super) falls_through: bool,
     /// Positions in the table of steps, by name.
     indices: HashMap<&'m str, usize>,
 }
@@ -57,6 +59,7 @@ impl<'m> Steps<'m> {
             imports: BTreeSet::new(),
             kernel_imports: BTreeSet::new(),
             params: HashMap::new(),
+            falls_through: false,
             indices: steps.enumerate().map(|(i, step)| (step.name.as_str(), i)).collect(),
         }
     }
@@ -67,6 +70,11 @@ impl<'m> Steps<'m> {
 
     pub(super) fn calls_by(&self) -> Calls {
         self.model.config.calls
+    }
+
+    /// Most multiply-accumulates of a step, if they are limited.
+    pub(super) fn most_macs(&self) -> Option<u64> {
+        self.model.config.max_step_macs.map(std::num::NonZeroU64::get)
     }
 
     pub(super) fn place(&self, operand: &Operand) -> Place<'m> {
@@ -218,6 +226,8 @@ impl<'m> Steps<'m> {
         self.reset(&mut functions);
         if let (Some(pushed), [input]) = (self.compiled().program.pushed, &self.ports.inputs[..]) {
             self.input_row(&mut functions, input, pushed);
+        } else if !self.fallible() {
+            self.step_function(&mut functions);
         }
         self.table(&mut functions);
         self.kernel_table(&mut functions);

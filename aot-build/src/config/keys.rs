@@ -140,6 +140,13 @@ impl Config {
             set: |config, value| choice(value).map(|value| config.search_limit = value),
         },
         Key {
+            name: "max_step_macs",
+            values: "a number, at least 1",
+            default: "no limit",
+            meaning: "most multiply-accumulates of a step, for runs that go step by step: larger steps are divided",
+            set: |config, value| choice(value).map(|value| config.max_step_macs = Some(value)),
+        },
+        Key {
             name: "batch",
             values: "a number, at least 1",
             default: "what the file states, mostly 1",

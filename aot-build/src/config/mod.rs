@@ -11,7 +11,7 @@ pub use keys::Key;
 /// Value of a key.
 pub use toml::Value;
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 
 use serde::{Deserialize, Serialize};
 
@@ -122,6 +122,8 @@ pub struct Config {
     /// steps that are tried, rows that are simulated. Counted, not timed, so that every
     /// machine gives the same result.
     pub search_limit: u64,
+    /// Most multiply-accumulates of a step of a run that goes step by step; no limit without.
+    pub max_step_macs: Option<NonZeroU64>,
     /// The first extent of inputs for which the file leaves it open.
     pub batch: Option<NonZeroUsize>,
     /// The shapes of all inputs, where the file leaves extents open; empty for what it says.
@@ -154,6 +156,7 @@ impl Default for Config {
             model_limit: 1 << 30,
             source_limit: 1 << 24,
             search_limit: schedule::Limits::default().nodes,
+            max_step_macs: None,
             batch: None,
             shapes: Vec::new(),
             signature: None,
