@@ -1,7 +1,7 @@
 //! The untyped face of generated runners.
 #![expect(unsafe_code, reason = "bytes are cast to element types")]
 
-use crate::{Element, Instrument, StepInfo, TensorInfo};
+use crate::{CallError, Element, Instrument, StepInfo, TensorInfo};
 
 /// A compiled model behind byte slices, for harnesses that drive any model.
 ///
@@ -55,6 +55,8 @@ pub enum IoError {
     InputAlignment(usize),
     /// The output at this position does not start at a multiple of its elements' size.
     OutputAlignment(usize),
+    /// A kernel, called by its name, did not run.
+    Kernel(CallError),
 }
 
 /// `bytes`, the input at `position`, as `LEN` elements.
@@ -100,6 +102,7 @@ impl core::fmt::Display for IoError {
             Self::OutputBytes(i) => write!(f, "output {i} has another number of bytes"),
             Self::InputAlignment(i) => write!(f, "input {i} is not aligned for its elements"),
             Self::OutputAlignment(i) => write!(f, "output {i} is not aligned for its elements"),
+            Self::Kernel(error) => error.fmt(f),
         }
     }
 }

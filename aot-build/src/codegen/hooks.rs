@@ -5,10 +5,11 @@ use aot_rt::kernels::{Kernel, Kind};
 use aot_rt::{Access, DType};
 
 use super::literal::integer;
+use super::ports::Port;
 use super::sites::Site;
 use super::steps::{Argument, Place, Steps};
 use super::writer::{CALL_WIDTH, Code};
-use crate::program::Operand;
+use crate::program::{Operand, View};
 
 impl<'m> Steps<'m> {
     /// The table of the steps, and of those that they hold.
@@ -31,7 +32,7 @@ impl<'m> Steps<'m> {
     /// Leaves the function of a step that an instrument skips.
     pub(super) fn before(&self, code: &mut Code, site: Site<'m>) {
         let open = format!("if instrument.before(&STEPS[{}]) == Action::Skip {{", self.index(site));
-        code.block(open, "}", |code| code.line("return;"));
+        code.block(open, "}", |code| self.return_early(code));
     }
 
     /// Shows an instrument what a step has written.
@@ -71,15 +72,15 @@ impl<'m> Steps<'m> {
 
     /// What an operand holds: in a run, the row that has just been computed.
     fn elements(&mut self, site: Site<'m>, Argument { name, place, .. }: &Argument<'m>) -> String {
-        let (view, array) = match place {
+        let (dtype, array) = match place {
             Place::Workspace(view, offset) => {
                 let region =
                     [view.dtype.rust_type().to_owned(), integer(offset), integer(view.len)].join(", ");
-                (view, format!("workspace.read::<{region}>()"))
+                (view.dtype, format!("workspace.read::<{region}>()"))
             }
             // A step of the caller's own names its array, one that holds steps the port.
-            Place::Caller(view, port) if site.step.control().is_some() => (view, port.ident.clone()),
-            Place::Caller(view, _) => (view, (*name).to_owned()),
+            Place::Caller(view, port) if site.step.control().is_some() => self.part_of_port(*view, port),
+            Place::Caller(view, _) => (view.dtype, (*name).to_owned()),
             Place::Constant(_) => unreachable!("constants are not written"),
         };
         let elements = match site.layer {
@@ -88,13 +89,26 @@ impl<'m> Steps<'m> {
             }
             _ => array,
         };
-        format!("Elements::{}({elements})", variant(view.dtype))
+        format!("Elements::{}({elements})", variant(dtype))
+    }
+
+    /// What a view is of the caller's array.
+    fn part_of_port(&mut self, view: View, port: &Port<'_>) -> (DType, String) {
+        let whole = port.ty().shape.elements();
+        if (view.offset, view.bytes()) == (0, port.ty().bytes()) {
+            return (port.ty().dtype, port.ident.clone());
+        }
+        self.imports.insert("part");
+        let (from, to) = (port.element(), view.dtype.rust_type());
+        let [offset, len, whole] = [view.offset, view.len, whole].map(integer);
+        (view.dtype, format!("part::<{from}, {to}, {offset}, {len}, {whole}>({})", port.ident))
     }
 }
 
 /// Variant of `aot_rt::DType` and of `aot_rt::Elements`.
 pub(super) fn variant(dtype: DType) -> &'static str {
     match dtype {
+        DType::I4 => "I4",
         DType::I8 => "I8",
         DType::U8 => "U8",
         DType::I16 => "I16",
@@ -103,6 +117,7 @@ pub(super) fn variant(dtype: DType) -> &'static str {
         DType::I64 => "I64",
         DType::U64 => "U64",
         DType::F16 => "F16",
+        DType::BF16 => "BF16",
         DType::F32 => "F32",
         DType::Bool => "Bool",
     }

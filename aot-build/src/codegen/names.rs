@@ -23,7 +23,7 @@ const KEYWORDS: [&str; 53] = [
 ];
 
 /// Methods of every runner, and the variables in them.
-const METHODS: [&str; 25] = [
+const METHODS: &[&str] = &[
     "new",
     "take",
     "run",
@@ -46,9 +46,19 @@ const METHODS: [&str; 25] = [
     "pushed",
     "layer",
     "instrument",
+    "kernels",
+    "bind",
+    "done",
     "run_with",
     "run_in_place_with",
     "feed_row_with",
+    "start",
+    "start_with",
+    "start_in_place",
+    "start_in_place_with",
+    "run_async",
+    "program_counter",
+    "next_counter",
 ];
 
 /// Names that a type must not have, as generated code uses them for something else.

@@ -27,14 +27,19 @@ impl<'m> Port<'m> {
         &self.port.ty
     }
 
-    /// Name of the element type.
+    /// The Rust type of what the array holds: elements, or bytes that hold two.
     pub(super) fn element(&self) -> &'static str {
         self.ty().dtype.rust_type()
     }
 
+    /// Length of its array: the number of elements, or of bytes that hold two.
+    pub(super) fn units(&self) -> usize {
+        self.ty().dtype.units(self.ty().shape.elements())
+    }
+
     /// The array type: `[i8; 490]`.
     pub(super) fn array(&self) -> String {
-        format!("[{}; {}]", self.element(), integer(self.ty().shape.elements()))
+        format!("[{}; {}]", self.element(), integer(self.units()))
     }
 
     /// The array as bytes: `u8, 0, 490`, generic arguments of the workspace.
@@ -44,7 +49,7 @@ impl<'m> Port<'m> {
 
     /// Generic arguments of the workspace: `i8, 0, 490`.
     pub(super) fn region(&self) -> String {
-        let (offset, len) = (integer(self.offset), integer(self.ty().shape.elements()));
+        let (offset, len) = (integer(self.offset), integer(self.units()));
         format!("{}, {offset}, {len}", self.element())
     }
 

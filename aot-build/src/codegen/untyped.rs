@@ -34,7 +34,7 @@ impl Runner<'_> {
         arrays(code, inputs, "input_elements", self.ports.input_place == InputPlacement::Workspace);
         arrays(code, outputs, "output_elements", self.ports.output_place == Placement::Workspace);
         // What `run` or `run_in_place` is given.
-        let mut given = vec!["instrument".to_owned()];
+        let mut given = Vec::new();
         let mut method = "run_with";
         let names = |ports: &[Port<'_>]| ports.iter().map(|port| port.ident.clone()).collect::<Vec<_>>();
         match (self.ports.input_place, self.inputs_struct()) {
@@ -62,7 +62,16 @@ impl Runner<'_> {
             }
             (Placement::Caller, None) => given.extend(names(outputs)),
         }
-        code.line(format!("self.{method}({});", given.join(", ")));
+        if let Some(kernels) = self.kernels_struct() {
+            code.line(format!("let kernels = &{kernels}::default();"));
+        }
+        let called = format!("self.{method}({});", self.passed_on(given));
+        if self.fallible() {
+            code.line(format!("let done = {called}"));
+            code.line("done.map_err(::aot_rt::IoError::Kernel)?;");
+        } else {
+            code.line(called);
+        }
         if self.ports.output_place == Placement::Workspace {
             for port in outputs {
                 code.line(format!("*{} = *self.workspace.read::<{}>();", port.ident, port.byte_region()));
@@ -111,7 +120,7 @@ fn arrays(code: &mut Code, ports: &[Port<'_>], function: &str, as_bytes: bool) {
         let array = if as_bytes {
             format!("u8, {}", super::literal::integer(port.ty().bytes()))
         } else {
-            format!("{}, {}", port.element(), super::literal::integer(port.ty().shape.elements()))
+            format!("{}, {}", port.element(), super::literal::integer(port.units()))
         };
         code.line(format!("let {ident} = ::aot_rt::{function}::<{array}>({ident}, {i})?;"));
     }

@@ -7,7 +7,7 @@ mod observe;
 pub use observe::Observer;
 
 use aot_rt::kernels::{Kernel, Kind, Mode, next_row};
-use aot_rt::{Access, Arena, Block, Span, block_bytes, block_bytes_mut};
+use aot_rt::{Access, Arena, Block, Span, Tensor, block_bytes, block_bytes_mut};
 
 use crate::Compiled;
 use crate::program::{
@@ -232,13 +232,13 @@ impl<'p> Evaluator<'p> {
         let mut arena = Arena::new(&mut self.arena);
         let mut regions = arena.borrow(spans).map_err(|error| format!("{error:?}"))?;
         let constants = block_bytes(&self.constants);
-        let mut operands: Vec<_> = operands
+        let mut tensors: Vec<_> = operands
             .filter_map(|operand| match operand {
                 Operand::Buffer(_) => regions.next(),
-                Operand::Constant(view) => Some(aot_rt::Operand::Read(constant(constants, *view))),
+                Operand::Constant(view) => Some(Tensor::read_bytes(view.dtype, constant(constants, *view))),
             })
             .collect();
-        kernel.run(mode, &mut operands).map_err(|error| format!("{error:?}"))
+        kernel.run(mode, &mut tensors).map_err(|error| format!("{error:?}"))
     }
 }
 

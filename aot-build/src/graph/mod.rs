@@ -57,7 +57,22 @@ impl TensorType {
     /// Size in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.shape.elements() * self.dtype.size()
+        self.dtype.bytes(self.shape.elements())
+    }
+
+    /// How a program holds it: as so many of this type. Two integers of four bits are a byte
+    /// there.
+    pub(crate) fn stored(&self) -> (DType, usize) {
+        match self.dtype {
+            DType::I4 => (DType::I8, self.bytes()),
+            dtype => (dtype, self.shape.elements()),
+        }
+    }
+
+    /// Whether it has no element.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.shape.elements() == 0
     }
 }
 

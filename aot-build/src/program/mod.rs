@@ -4,6 +4,7 @@
 //! [memory planner](crate::plan) gives them, and [`Compiled`](crate::Compiled) holds
 //! both.
 
+pub(crate) mod blocks;
 mod constants;
 mod control;
 mod dependencies;

@@ -43,6 +43,7 @@ impl Checksum {
             Elements::I64(elements) => elements.iter().fold(self, |sum, x| sum.bytes(&x.to_le_bytes())),
             Elements::U64(elements) => elements.iter().fold(self, |sum, x| sum.bytes(&x.to_le_bytes())),
             Elements::F16(elements) => elements.iter().fold(self, |sum, x| sum.bytes(&x.to_le_bytes())),
+            Elements::BF16(elements) => elements.iter().fold(self, |sum, x| sum.bytes(&x.to_le_bytes())),
             Elements::F32(elements) => elements.iter().fold(self, |sum, x| sum.bytes(&x.to_le_bytes())),
         }
     }

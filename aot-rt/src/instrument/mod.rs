@@ -9,7 +9,7 @@ pub use checksum::{Checksum, Checksums};
 pub use profiler::{Profiler, Spent};
 pub use saturation::{Saturated, Saturation};
 
-use half::f16;
+use half::{bf16, f16};
 
 /// A step of a model: constants that the compiler wrote down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub enum Action {
 /// What a step wrote.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Elements<'a> {
-    /// Signed 8-bit integers.
+    /// Signed 8-bit integers, or bytes that hold two integers of four bits.
     I8(&'a [i8]),
     /// Unsigned 8-bit integers.
     U8(&'a [u8]),
@@ -64,6 +64,8 @@ pub enum Elements<'a> {
     U64(&'a [u64]),
     /// Half precision.
     F16(&'a [f16]),
+    /// bfloat16.
+    BF16(&'a [bf16]),
     /// Single precision.
     F32(&'a [f32]),
     /// Truth values, a byte each.
