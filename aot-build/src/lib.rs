@@ -27,6 +27,7 @@ mod compile;
 mod limits;
 mod model;
 mod nearest;
+mod workspace;
 
 pub use builder::{Builder, Built};
 pub use compile::{Compiled, compile};

@@ -4,6 +4,7 @@
 //! [memory planner](crate::plan) gives them, and [`Compiled`](crate::Compiled) holds
 //! both.
 
+mod constant_pools;
 mod constants;
 mod control;
 mod dependencies;
@@ -14,10 +15,12 @@ mod lower;
 mod merger;
 mod overlap;
 mod parts;
+mod pools;
 mod run;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use constant_pools::distribute;
 pub use constants::ConstantPool;
 pub use control::{Control, Flow, Work};
 pub(crate) use fuse_add::fuse_add;
@@ -25,6 +28,8 @@ pub(crate) use in_place::in_place;
 pub use liveness::Lifetime;
 pub use lower::{NodeLowering, lower};
 pub(crate) use overlap::{gaps, loads, overlap, overlapped, overlapped_load, savings, shared};
+pub use pools::{CPU, Crossing, PlacedPool};
+pub(crate) use pools::{candidates, unit};
 pub use run::{Layer, Pushed, Run, RunOverlap};
 
 use aot_rt::{Access, DType};

@@ -190,9 +190,12 @@ fn plans_do_not_change_a_bit() {
     let min_rows = Config { inputs: InputPlacement::Rows, ..min.clone() };
     for _ in 0..400 {
         let (graph, x) = random_net(&mut random);
-        let apart =
-            plan(lower(&graph, &Config::default()).unwrap(), Planner::None, &crate::plan::Limits::default())
-                .unwrap();
+        let apart = {
+            let config = Config::default();
+            let program = lower(&graph, &config).unwrap();
+            plan(program, &config.workspaces(), Planner::None, &crate::plan::Limits::default())
+        }
+        .unwrap();
         let expect = Evaluator::new(&apart).run(&[&x]).unwrap();
         let tensors = compile_as_is(&graph, &Config::default()).unwrap();
         for config in [&Config::default(), &min, &rows, &min_rows] {
