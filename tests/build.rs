@@ -4,6 +4,8 @@
 mod models;
 #[path = "generated/odd.rs"]
 mod odd;
+#[path = "generated/pools.rs"]
+mod pools;
 
 use std::env;
 use std::fmt::Write as _;
@@ -29,6 +31,12 @@ fn main() {
     for name in models::OPERATORS.iter().chain(&models::CONTROL) {
         let folder = workspace.join("tests/conformance/cases").join(name);
         tests.add(name, &folder.join("model.tflite"), &folder);
+    }
+    tests.add_with_pools("digits_int8", &digits.join("digits.tflite"), &digits.join("cases/digits_int8"));
+    tests.add_with_pools("digits_float", &digits.join("digits.json"), &digits.join("cases/digits_float"));
+    for name in pools::CASES {
+        let folder = workspace.join("tests/conformance/cases").join(name);
+        tests.add_with_pools(name, &folder.join("model.tflite"), &folder);
     }
     tests.write();
     for (name, model) in odd::models() {
@@ -104,27 +112,32 @@ impl Tests {
         }
         for configuration in CONFIGURATIONS {
             let name = format!("{name}{}", configuration.suffix);
-            let folder = out_dir().join(&name);
-            fs::create_dir_all(&folder).expect("a folder in OUT_DIR can be made");
-            let builder = configuration.apply(Builder::new(model).name("Runner")).out_dir(&folder);
-            match builder.compile() {
-                Ok(_) => (),
-                // Not every model reads its input row by row.
-                Err(error)
-                    if configuration.inputs == InputPlacement::Rows
-                        && error.to_string().contains("key `inputs`") =>
-                {
-                    continue;
-                }
-                Err(error) => panic!("{error}"),
-            }
-            let include = format!("include!({:?});", folder.join("runner.rs").display().to_string());
-            let check = format!(
-                "crate::check(Runner::new, Runner::fill_workspace, {:?});",
-                cases.display().to_string()
-            );
-            self.test(&name, &include, &check);
+            self.add_as(&name, "Runner::new", cases, configuration.apply(Builder::new(model)));
         }
+    }
+
+    /// The same in pools of memory.
+    fn add_with_pools(&mut self, name: &str, model: &Path, cases: &Path) {
+        for configuration in &pools::CONFIGURATIONS {
+            let name = format!("{name}{}", configuration.suffix);
+            self.add_as(&name, configuration.new, cases, (configuration.apply)(Builder::new(model)));
+        }
+    }
+
+    /// A test of what `builder` compiles, with the runner that `new` makes.
+    fn add_as(&mut self, name: &str, new: &str, cases: &Path, builder: Builder) {
+        let folder = out_dir().join(name);
+        fs::create_dir_all(&folder).expect("a folder in OUT_DIR can be made");
+        match builder.name("Runner").out_dir(&folder).compile() {
+            Ok(_) => (),
+            // Not every model reads its input row by row.
+            Err(error) if error.to_string().contains("key `inputs`") => return,
+            Err(error) => panic!("{error}"),
+        }
+        let include = format!("include!({:?});", folder.join("runner.rs").display().to_string());
+        let cases = cases.display().to_string();
+        let check = format!("crate::check({new}, Runner::fill_workspace, {cases:?});");
+        self.test(name, &include, &check);
     }
 
     fn test(&mut self, name: &str, items: &str, body: &str) {

@@ -129,9 +129,13 @@ fn streamed(mut program: Program, goal: Goal, config: &Config) -> Result<Compile
         let message = format!("the input cannot be pushed row by row: step `{step}` needs all of it");
         vec![Problem::new(message).at(Location::Key("inputs".into()))]
     })?;
+    plan(program, &config.workspaces(), config.planner, &plan_limits(config))
+}
+
+/// How far the search for places may go.
+pub(crate) fn plan_limits(config: &Config) -> plan::Limits {
     // A state of this search costs as much as some of the other's.
-    let limits = plan::Limits { nodes: config.search_limit / STATE_COST, ..plan::Limits::default() };
-    plan(program, &config.workspaces(), config.planner, &limits)
+    plan::Limits { nodes: config.search_limit / STATE_COST, ..plan::Limits::default() }
 }
 
 /// The buffer of the input that is pushed.

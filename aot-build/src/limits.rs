@@ -44,7 +44,7 @@ pub(crate) fn check_source(bytes: usize, config: &Config) -> Result<(), Problem>
 }
 
 /// `needs 55 296 bytes of RAM, the limit is 32 768 (22 528 too many)`.
-fn exceeded(key: &str, bytes: usize, what: &str, limit: usize) -> Problem {
+pub(crate) fn exceeded(key: &str, bytes: usize, what: &str, limit: usize) -> Problem {
     let (needed, allowed, missing) = (spaced(bytes), spaced(limit), spaced(bytes - limit));
     Problem::new(format!("needs {needed} bytes of {what}, the limit is {allowed} ({missing} too many)"))
         .at(Location::Key(key.into()))
@@ -86,8 +86,7 @@ fn overflow(
     compiled: &Compiled,
     help: Option<String>,
 ) -> Problem {
-    let tensors = peak.tensors.iter().map(|tensor| (tensor.name.as_str(), tensor.bytes)).collect();
-    let mut items = vec![format!("{} are alive: {}", report.time_of(peak), list(tensors))];
+    let mut items = vec![alive(report, peak)];
     if !compiled.program.runs.is_empty() {
         items.push("layers run row by row already".into());
     }
@@ -98,7 +97,14 @@ fn overflow(
     }
 }
 
-fn exceeded_pool(pool: &PlacedPool) -> Problem {
+/// What is alive at a peak: `` at step 1 `conv2d_1` are alive: `conv1` 4 096 ``.
+pub(crate) fn alive(report: &MemoryReport, peak: &Peak) -> String {
+    let tensors = peak.tensors.iter().map(|tensor| (tensor.name.as_str(), tensor.bytes)).collect();
+    format!("{} are alive: {}", report.time_of(peak), list(tensors))
+}
+
+/// The same of a pool.
+pub(crate) fn exceeded_pool(pool: &PlacedPool) -> Problem {
     let limit = pool.bytes - pool.excess();
     exceeded(&format!("pools.{}.limit", pool.name), pool.bytes, &format!("pool `{}`", pool.name), limit)
 }

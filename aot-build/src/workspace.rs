@@ -227,14 +227,13 @@ mod tests {
     #[test]
     fn an_overflow_names_the_tensors_and_the_missing_bytes() {
         let small = config(&[("pools.dtcm.limit", 16.into()), ("pools.sram.limit", 8.into())]);
-        let shown = crate::compile::compile_as_is(&branches(), &small).unwrap();
-        println!("{}", crate::report::MemoryReport::new(&shown));
         let problems = compile(branches(), &small).unwrap_err();
         let text: Vec<_> = problems.iter().map(ToString::to_string).collect();
         assert_eq!(
             text,
-            ["key `pools.sram.limit`: needs 16 bytes of pool `sram`, the limit is 8 (8 too many)\n  \
-              - at step 0 `add_0` are alive: `x` 16"]
+            ["key `pools.sram.limit`: needs 32 bytes of pool `sram`, the limit is 8 (24 too many)\n  \
+              - at step 1 `add_1` are alive: `double` 16, `four` 16\n  \
+              = help: `outputs = \"caller\"` brings it to 16 (the caller holds 16)"]
         );
         let single = config(&[("pools.dtcm.limit", 8.into())]);
         let problem = compile(branches(), &single).unwrap_err()[0].to_string();

@@ -16,6 +16,7 @@
 #[cfg(target_endian = "big")]
 compile_error!("aot-rt: constants are stored little-endian; big-endian targets are not supported");
 
+mod aligned;
 mod constants;
 mod element;
 pub mod fixed_point;
@@ -24,10 +25,12 @@ pub mod kernels;
 mod model;
 mod params;
 mod part;
+mod section;
 mod singleton;
 mod tensor;
 mod workspace;
 
+pub use aligned::{Align32, Align64, Align128, Align256, Align512, Align1024, Align2048, Align4096, Aligned};
 pub use constants::Constants;
 pub use element::{DType, Element};
 pub use half::f16;
@@ -35,6 +38,7 @@ pub use instrument::{Action, Elements, Instrument, StepInfo};
 pub use model::{IoError, Model, input_elements, output_elements};
 pub use params::{Fields, Params, Value};
 pub use part::{part, part_mut};
+pub use section::{Placed, PlacedMemory};
 pub use singleton::Singleton;
 pub use tensor::{Quantization, TensorInfo};
 pub use workspace::{

@@ -7,6 +7,8 @@ mod generated {
     include!(concat!(env!("OUT_DIR"), "/generated.rs"));
 }
 
+mod sections;
+
 use std::path::{Path, PathBuf};
 
 use aot_build::weights::npy;

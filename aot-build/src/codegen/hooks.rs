@@ -71,15 +71,14 @@ impl<'m> Steps<'m> {
 
     /// What an operand holds: in a run, the row that has just been computed.
     fn elements(&mut self, site: Site<'m>, Argument { name, place, .. }: &Argument<'m>) -> String {
-        let (view, array) = match place {
-            Place::Workspace(view, offset) => {
-                let region =
-                    [view.dtype.rust_type().to_owned(), integer(offset), integer(view.len)].join(", ");
-                (view, format!("workspace.read::<{region}>()"))
+        let (dtype, array) = match place {
+            Place::Memory(region) => {
+                let memory = &self.memories().memories[region.memory].name;
+                (region.dtype, format!("{memory}.read::<{}>()", region.arguments()))
             }
             // A step of the caller's own names its array, one that holds steps the port.
-            Place::Caller(view, port) if site.step.control().is_some() => (view, port.ident.clone()),
-            Place::Caller(view, _) => (view, (*name).to_owned()),
+            Place::Caller(view, port) if site.step.control().is_some() => (view.dtype, port.ident.clone()),
+            Place::Caller(view, _) => (view.dtype, (*name).to_owned()),
             Place::Constant(_) => unreachable!("constants are not written"),
         };
         let elements = match site.layer {
@@ -88,7 +87,7 @@ impl<'m> Steps<'m> {
             }
             _ => array,
         };
-        format!("Elements::{}({elements})", variant(view.dtype))
+        format!("Elements::{}({elements})", variant(dtype))
     }
 }
 

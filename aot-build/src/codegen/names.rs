@@ -23,7 +23,7 @@ const KEYWORDS: [&str; 53] = [
 ];
 
 /// Methods of every runner, and the variables in them.
-const METHODS: [&str; 24] = [
+const METHODS: [&str; 26] = [
     "new",
     "take",
     "run",
@@ -48,6 +48,8 @@ const METHODS: [&str; 24] = [
     "run_with",
     "run_in_place_with",
     "feed_row_with",
+    "has_constants",
+    "load_constants",
 ];
 
 /// Names that a type must not have, as generated code uses them for something else.
@@ -121,6 +123,11 @@ pub(super) struct Names {
 }
 
 impl Names {
+    /// Names of which none is one of `taken`.
+    pub(super) fn reserving(taken: impl Iterator<Item = String>) -> Self {
+        Self { taken: taken.collect() }
+    }
+
     /// A name for the input or output (`role`) that the file calls `name`.
     pub(super) fn port(&mut self, role: &str, name: &str) -> String {
         let snake = snake_case(name);

@@ -44,10 +44,15 @@ impl Runner<'_> {
         code.wide_list("fn take_row(", &["&mut self".into(), INSTRUMENT.into(), row], ") {");
         code.indented(|code| {
             self.ensure_state(code);
-            code.line("let workspace = &mut self.workspace;");
-            code.line("steps::input_row(workspace, self.pushed, row);");
+            let run: Vec<_> =
+                self.model.compiled.program.runs.first().map_or(Vec::new(), |run| steps.run_sites(run));
+            let (memory, memories) = (self.ports.memory(input), self.memories());
+            let borrowed = memories.borrowed(memory);
+            code.line(format!("steps::input_row({borrowed}, self.pushed, row);"));
             code.line("self.pushed += 1;");
-            code.line("steps::rows_0(workspace, &mut self.rows, self.pushed, instrument);");
+            steps.borrow_memories(code, &run);
+            let given = ["&mut self.rows", "self.pushed"].map(str::to_owned).to_vec();
+            code.list("steps::rows_0(", &steps.passed(&run, given), ");", CALL_WIDTH);
         });
         code.line("}");
         self.finish(code, steps);
@@ -106,9 +111,7 @@ impl Runner<'_> {
             if first == steps.steps().len() {
                 code.line("let _ = instrument; // No step follows.");
             }
-            if steps.use_workspace_from(first) {
-                code.line("let workspace = &mut self.workspace;");
-            }
+            steps.borrow_memories(code, &steps.sites(first).collect::<Vec<_>>());
             if let (Placement::Caller, Some(outputs)) = (self.ports.output_place, self.outputs_struct()) {
                 let names: Vec<_> = self.ports.outputs.iter().map(|port| port.ident.clone()).collect();
                 code.wide_list(&format!("let {outputs} {{ "), &names, " } = outputs;");

@@ -1,6 +1,7 @@
 //! The untyped face of the runner: `impl aot_rt::Model`.
 
 use super::hooks::variant;
+use super::memories::Holding;
 use super::ports::Port;
 use super::runner::Runner;
 use super::writer::{Code, STRUCT_WIDTH};
@@ -9,7 +10,8 @@ use crate::config::{InputPlacement, Placement};
 impl Runner<'_> {
     /// `impl aot_rt::Model`.
     pub(super) fn untyped(&self, code: &mut Code) {
-        code.block(format!("impl ::aot_rt::Model for {} {{", self.model.type_name), "}", |code| {
+        let lifetime = if self.holding() == Holding::Shared { "<'_>" } else { "" };
+        code.block(format!("impl ::aot_rt::Model for {}{lifetime} {{", self.model.type_name), "}", |code| {
             code.line(format!("const NAME: &'static str = {:?};", self.model.compiled.program.name));
             tensor_infos(code, "INPUTS", &self.ports.inputs);
             tensor_infos(code, "OUTPUTS", &self.ports.outputs);
@@ -38,11 +40,8 @@ impl Runner<'_> {
             (InputPlacement::Workspace, _) if !inputs.is_empty() => {
                 method = "run_in_place";
                 for port in inputs {
-                    code.line(format!(
-                        "*self.workspace.write::<{}>() = *{};",
-                        port.byte_region(),
-                        port.ident
-                    ));
+                    let (memory, region) = (&self.ports.memory(port).name, port.place.bytes());
+                    code.line(format!("*self.{memory}.write::<{region}>() = *{};", port.ident));
                 }
             }
             (_, Some(name)) => {
@@ -62,7 +61,8 @@ impl Runner<'_> {
         code.line(format!("self.{method}({});", given.join(", ")));
         if self.ports.output_place == Placement::Workspace {
             for port in outputs {
-                code.line(format!("*{} = *self.workspace.read::<{}>();", port.ident, port.byte_region()));
+                let (memory, region) = (&self.ports.memory(port).name, port.place.bytes());
+                code.line(format!("*{} = *self.{memory}.read::<{region}>();", port.ident));
             }
         }
         code.line("Ok(())");

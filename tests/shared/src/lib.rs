@@ -1,0 +1,29 @@
+//! Models that share one workspace, as a library exports them: nothing in them may warn, used or
+//! not, and nothing is `unsafe`.
+#![deny(warnings, missing_docs, unreachable_pub, clippy::pedantic)]
+#![forbid(unsafe_code)]
+
+/// Three models in one workspace.
+pub mod three {
+    aot_rt::include_model!("three");
+}
+
+/// The same in pools, with link sections.
+pub mod placed {
+    aot_rt::include_model!("placed");
+}
+
+/// One of two is fed row by row.
+pub mod fed {
+    aot_rt::include_model!("fed");
+}
+
+/// Each model alone.
+pub mod alone {
+    aot_rt::include_model!("alone_digits");
+    aot_rt::include_model!("alone_filter");
+    aot_rt::include_model!("alone_twin");
+}
+
+#[cfg(test)]
+mod tests;
