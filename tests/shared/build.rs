@@ -33,7 +33,7 @@ fn main() -> Result<(), Error> {
         .compile()?;
 
     // One that is fed row by row.
-    let rows = Builder::new(DIGITS).name("Rows").inputs(InputPlacement::Rows).memory(Memory::Min);
+    let rows = Builder::new(DIGITS).name("ByRows").inputs(InputPlacement::Rows).memory(Memory::Min);
     Builder::models([rows, Builder::new(FILTER).name("Other")]).shared_workspace("Fed").compile()?;
     Ok(())
 }

@@ -109,7 +109,7 @@ impl Shared<'_> {
                 self.flags().iter().for_each(|flag| code.line(format!("{flag}: false,")));
             };
             let Self { type_name: name, memories, .. } = *self;
-            Holder { name, noun: "memory", memories, fields: &fields }.constructors(code);
+            Holder { name, noun: "workspace", memories, fields: &fields }.constructors(code);
             self.sharers.iter().for_each(|sharer| self.borrow(code, sharer));
             self.fill_workspace(code);
         });

@@ -111,7 +111,7 @@ fn rows_that_were_pushed_are_forgotten_with_the_runner() {
     let rows: Vec<[i8; 8]> = image.as_chunks().0.to_vec();
     let mut fed = fed::Fed::new();
     fed.fill_workspace(POISON);
-    let mut runner = fed.rows();
+    let mut runner = fed.by_rows();
     for row in &rows[..rows.len() / 2] {
         assert!(runner.feed_row(row).is_none());
     }
@@ -119,7 +119,7 @@ fn rows_that_were_pushed_are_forgotten_with_the_runner() {
     let input = AloneFilter::INPUTS[0].bytes();
     let filtered = run(fed.other(), &frames[..input]);
     assert_eq!(filtered, &expected[..AloneFilter::OUTPUTS[0].bytes()]);
-    let mut runner = fed.rows();
+    let mut runner = fed.by_rows();
     let (last, first) = rows.split_last().expect("there are rows");
     assert!(first.iter().all(|row| runner.feed_row(row).is_none()));
     assert_eq!(runner.feed_row(last).map(|output| &output[..]), Some(&digits[..]));

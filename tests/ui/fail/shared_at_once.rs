@@ -5,7 +5,7 @@ fn two_runners(three: &mut Three) {
     let mut digits = three.digits();
     let mut filter = three.filter();
     digits.run(&[0; 64]);
-    filter.run(&[0; 8]);
+    filter.run(&[0; 12]);
 }
 
 fn a_result_that_another_model_destroys(three: &mut Three) -> i8 {
