@@ -5,10 +5,11 @@ use aot_rt::kernels::{Kernel, Kind};
 use aot_rt::{Access, DType};
 
 use super::literal::integer;
+use super::ports::Port;
 use super::sites::Site;
 use super::steps::{Argument, Place, Steps};
 use super::writer::{CALL_WIDTH, Code};
-use crate::program::{Operand, Step};
+use crate::program::{Operand, Step, View};
 
 impl<'m> Steps<'m> {
     /// The table of the steps, and of those that they hold.
@@ -77,7 +78,7 @@ impl<'m> Steps<'m> {
                 (region.dtype, format!("{memory}.read::<{}>()", region.arguments()))
             }
             // A step of the caller's own names its array, one that holds steps the port.
-            Place::Caller(view, port) if site.step.control().is_some() => (view.dtype, port.ident.clone()),
+            Place::Caller(view, port) if site.step.control().is_some() => self.part_of_port(*view, port),
             Place::Caller(view, _) => (view.dtype, (*name).to_owned()),
             Place::Constant(_) => unreachable!("constants are not written"),
         };
@@ -88,6 +89,18 @@ impl<'m> Steps<'m> {
             _ => array,
         };
         format!("Elements::{}({elements})", variant(dtype))
+    }
+
+    /// What a view is of the caller's array.
+    fn part_of_port(&mut self, view: View, port: &Port<'_>) -> (DType, String) {
+        let whole = port.ty().shape.elements();
+        if (view.offset, view.bytes()) == (0, port.ty().bytes()) {
+            return (port.ty().dtype, port.ident.clone());
+        }
+        self.imports.insert("part");
+        let (from, to) = (port.element(), view.dtype.rust_type());
+        let [offset, len, whole] = [view.offset, view.len, whole].map(integer);
+        (view.dtype, format!("part::<{from}, {to}, {offset}, {len}, {whole}>({})", port.ident))
     }
 }
 

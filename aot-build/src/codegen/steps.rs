@@ -40,7 +40,7 @@ pub(super) struct Steps<'m> {
     model: &'m Model,
     ports: &'m Ports<'m>,
     /// What the module imports from the runtime.
-    imports: BTreeSet<&'static str>,
+    pub(super) imports: BTreeSet<&'static str>,
     /// What it imports from there beside the kernels.
     pub(super) kernel_imports: BTreeSet<&'static str>,
     /// Parameters already printed: kernel's name and parameters to their name.
