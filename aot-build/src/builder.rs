@@ -216,6 +216,11 @@ impl Builder {
         Ok(Built { model, rust, constants, memory_map })
     }
 
+    /// The attributes of the type.
+    pub(crate) fn attributes(&self) -> &[String] {
+        &self.attributes
+    }
+
     /// The model as it is configured, and then as `last` says.
     pub(crate) fn compiled(&self, last: impl FnOnce(&mut Config)) -> Result<Model, Error> {
         let path = root().join(&self.path);

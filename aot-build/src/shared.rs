@@ -49,7 +49,7 @@ impl Models {
     ///
     /// `name` is that of the struct that holds the memory. Limits and pools of the shared workspace
     /// are those of `aot.toml`, where `[models.voice]` overrides them, and of the methods here;
-    /// pools of single models are not looked at.
+    /// pools, folder and visibility of single models are not looked at.
     pub fn shared_workspace(self, name: impl Into<String>) -> SharedWorkspace {
         SharedWorkspace {
             models: self.models,
@@ -149,7 +149,8 @@ impl SharedWorkspace {
         if !problems.is_empty() {
             return Err(Error::new(&name, problems));
         }
-        let generated = codegen::generate_shared(&type_name, &models);
+        let attributes: Vec<_> = self.models.iter().map(Builder::attributes).collect();
+        let generated = codegen::generate_shared(&type_name, &models, &attributes);
         limits::check_source(generated.body.len(), &config).map_err(problem)?;
         let [rust, binary] = ["rs", "bin"].map(|extension| folder.join(format!("{file}.{extension}")));
         let include = format!("include_bytes!({:?})", format!("{file}.bin"));
@@ -233,4 +234,49 @@ fn alive(model: &Model, pool: Option<&str>) -> String {
     let report = MemoryReport::new(&model.compiled);
     let peak = pool.map_or_else(|| report.peak.clone(), |pool| report.peak_of(pool));
     format!("model `{}`: {}", model.type_name, limits::alive(&report, &peak))
+}
+
+#[cfg(all(test, feature = "tflite"))]
+mod tests {
+    use super::*;
+
+    const DIGITS: &str = "../examples/digits/model/digits.tflite";
+
+    fn shared(names: &[&str]) -> SharedWorkspace {
+        let models = names.iter().map(|name| Builder::new(DIGITS).name(*name));
+        Builder::models(models).shared_workspace("Both").out_dir(std::env::temp_dir())
+    }
+
+    fn error(workspace: SharedWorkspace) -> String {
+        workspace.compile().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn limits_name_models_and_tensors() {
+        let text = error(shared(&["First", "Second"]).ram_limit(100));
+        let lines: Vec<_> = text.lines().collect();
+        let start = "shared workspace Both: key `ram_limit`: needs 1 168 bytes of RAM, the limit is 100 (1 068 too many)";
+        assert_eq!(lines[0], start);
+        for (line, model) in lines[1..].iter().zip(["First", "Second"]) {
+            let start = format!("  - model `{model}`: at step ");
+            assert!(line.starts_with(&start) && line.contains("are alive: `"), "{text}");
+        }
+        assert_eq!(lines.len(), 3);
+        let text = error(shared(&["First", "Second"]).flash_limit(9_001));
+        let constants = "key `flash_limit`: needs 9 002 bytes of flash for constants, the limit is 9 001";
+        assert!(text.contains(constants), "{text}");
+    }
+
+    #[test]
+    fn names_differ() {
+        let text = error(shared(&["Same", "Same"]));
+        assert!(
+            text.contains("two types would be named `Same`: that of `digits.tflite` and another"),
+            "{text}"
+        );
+        assert!(error(shared(&["Both"])).contains("two types would be named `Both`"));
+        assert!(error(shared(&[])).contains("there are no models to share it"));
+        let pool = Pool { copy: true, ..Pool::default() };
+        assert!(error(shared(&["First"]).pool("dtcm", pool)).contains("only constants are copied"));
+    }
 }

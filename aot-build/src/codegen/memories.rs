@@ -262,6 +262,17 @@ impl Memories {
         self.statics.iter().filter_map(|constants| Some((constants, &self.memories[constants.copy?])))
     }
 
+    /// The lines that fill the memories of activations with `byte`.
+    pub(super) fn fill(&self, code: &mut Code) {
+        let workspaces: Vec<_> = self.memories.iter().filter(|memory| !memory.is_copy()).collect();
+        if workspaces.is_empty() {
+            code.line("let _ = (self, byte); // There is no workspace.");
+        }
+        for memory in workspaces {
+            code.line(format!("self.{}.fill(byte);", memory.name));
+        }
+    }
+
     /// The types of the memories, where they are not the runtime's own.
     pub(super) fn aliases(&self, code: &mut Code) {
         let owner = &self.owner.name;

@@ -263,8 +263,7 @@ impl Runner<'_> {
             code.doc("\nThe next run starts from the initial state.");
         }
         code.block("pub fn fill_workspace(&mut self, byte: u8) {", "}", |code| {
-            let memories = self.memories().memories.iter().filter(|memory| !memory.is_copy());
-            memories.for_each(|memory| code.line(format!("self.{}.fill(byte);", memory.name)));
+            self.memories().fill(code);
             if self.has_state() {
                 code.line("self.has_state = false;");
             }

@@ -13,8 +13,9 @@ use super::{EXPORT_ATTRIBUTES, Generated, MODULE_ATTRIBUTES};
 use crate::Model;
 use crate::error::spaced;
 
-/// Rust source for models whose plans are one, and whose constants are.
-pub(crate) fn generate_shared(type_name: &str, models: &[Model]) -> Generated {
+/// Rust source for models whose plans are one, and whose constants are; `attributes` are those of
+/// their runners.
+pub(crate) fn generate_shared(type_name: &str, models: &[Model], attributes: &[&[String]]) -> Generated {
     let mut names = Names::default();
     let sharers: Vec<Sharer<'_>> = models
         .iter()
@@ -31,8 +32,8 @@ pub(crate) fn generate_shared(type_name: &str, models: &[Model]) -> Generated {
         shared.print(&mut code);
         exports.extend(shared.memories.exports());
     }
-    for sharer in &sharers {
-        sharer.module(&mut code);
+    for (sharer, attributes) in sharers.iter().zip(attributes) {
+        sharer.module(&mut code, attributes);
         exports.extend(sharer.exports());
     }
     let constants =
@@ -77,12 +78,12 @@ impl Sharer<'_> {
         }
     }
 
-    fn module(&self, code: &mut Code) {
+    fn module(&self, code: &mut Code, attributes: &[String]) {
         code.blank();
         code.doc(format!("[`{}`].", self.model.type_name));
         code.block(format!("mod {} {{", self.method), "}", |code| {
             let steps = Steps::new(self.model, &self.ports);
-            self.runner().print(code, &[], steps);
+            self.runner().print(code, attributes, steps);
         });
         code.blank();
         match self.exports().as_slice() {
@@ -217,9 +218,7 @@ impl Shared<'_> {
             code.doc("\nThe next runs start from the initial states.");
         }
         code.block("pub fn fill_workspace(&mut self, byte: u8) {", "}", |code| {
-            for memory in self.memories.memories.iter().filter(|memory| !memory.is_copy()) {
-                code.line(format!("self.{}.fill(byte);", memory.name));
-            }
+            self.memories.fill(code);
             states.iter().for_each(|flag| code.line(format!("self.{flag} = false;")));
         });
     }

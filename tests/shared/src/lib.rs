@@ -25,5 +25,10 @@ pub mod alone {
     aot_rt::include_model!("alone_twin");
 }
 
+/// The examples of the page compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/memory.md")]
+struct Page;
+
 #[cfg(test)]
 mod tests;
