@@ -1,10 +1,14 @@
 //! The way from a graph to a planned program.
 
+use std::num::NonZeroU64;
+
 use crate::config::{InputPlacement, Memory, Pool};
 use crate::error::{Location, Problem};
 use crate::graph::Graph;
 use crate::passes::DeadChannels;
-use crate::program::{BufferId, PlacedPool, Program, Step, distribute, fuse_add, in_place, lower, overlap};
+use crate::program::{
+    BufferId, PlacedPool, Program, Step, blocks, distribute, fuse_add, in_place, lower, overlap,
+};
 use crate::report::Figure;
 use crate::streaming::{self, Goal};
 use crate::{Config, limits, passes, plan, schedule, workspace};
@@ -47,6 +51,7 @@ pub fn compile(mut graph: Graph, config: &Config) -> Result<Compiled, Vec<Proble
     if !problems.is_empty() {
         return Err(problems);
     }
+    graph.keep(&config.keep)?;
     let dead_channels = passes::run(&mut graph, config);
     let compiled = Compiled { dead_channels, ..compile_as_is(&graph, config)? };
     let problems = limits::check(&graph, &compiled, config);
@@ -125,10 +130,17 @@ impl Compiled {
 /// Makes runs of the steps, as far as `goal` asks for, and plans.
 fn streamed(mut program: Program, goal: Goal, config: &Config) -> Result<Compiled, Vec<Problem>> {
     let pushed = if config.inputs == InputPlacement::Rows { Some(pushed_input(&program)?) } else { None };
+    let most = config.max_step_macs.map(NonZeroU64::get);
+    if let Some(limit) = most {
+        blocks::divide_products(&mut program, limit);
+    }
     streaming::stream(&mut program, goal, pushed, config.search_limit).map_err(|step| {
         let message = format!("the input cannot be pushed row by row: step `{step}` needs all of it");
         vec![Problem::new(message).at(Location::Key("inputs".into()))]
     })?;
+    if let Some(limit) = most {
+        blocks::divide_into_rows(&mut program, limit);
+    }
     plan(program, &config.workspaces(), config.planner, &plan_limits(config))
 }
 

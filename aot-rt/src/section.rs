@@ -27,9 +27,9 @@ macro_rules! in_section {
     ($section:literal, static mut $name:ident: $ty:ty = $value:expr;) => {
         static $name: $crate::Placed<$ty> = {
             #[cfg_attr(
-                                        not(any(target_vendor = "apple", target_family = "wasm")),
-                                        unsafe(link_section = $section)
-                                    )]
+                                                not(any(target_vendor = "apple", target_family = "wasm")),
+                                                unsafe(link_section = $section)
+                                            )]
             static MEMORY: $crate::PlacedMemory<$ty> = $crate::PlacedMemory::new($value);
             // SAFETY: nothing else can name this static.
             unsafe { $crate::Placed::new(&MEMORY) }
@@ -37,9 +37,9 @@ macro_rules! in_section {
     };
     ($section:literal, static $name:ident: $ty:ty = $value:expr;) => {
         #[cfg_attr(
-                                    not(any(target_vendor = "apple", target_family = "wasm")),
-                                    unsafe(link_section = $section)
-                                )]
+                                            not(any(target_vendor = "apple", target_family = "wasm")),
+                                            unsafe(link_section = $section)
+                                        )]
         static $name: $ty = $value;
     };
 }

@@ -1,4 +1,8 @@
-//! Compiles models that share memory, and the same models alone.
+//! Compiles models that share memory, and the same models alone; and models in pools.
+
+mod pools;
+
+use std::path::PathBuf;
 
 use aot_build::config::{InputPlacement, Memory, Optimize, Placement, Pool, PoolKind};
 use aot_build::{Builder, Error};
@@ -17,6 +21,8 @@ fn models() -> [Builder; 3] {
 }
 
 fn main() -> Result<(), Error> {
+    let out_dir = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    std::fs::write(out_dir.join("pools.rs"), pools::compile(&out_dir)).expect("OUT_DIR can be written");
     for (model, name) in models().into_iter().zip(["AloneDigits", "AloneTwin", "AloneFilter"]) {
         model.name(name).compile()?;
     }

@@ -4,6 +4,7 @@
 //! Signatures and calls are printed from the same list, so that they agree.
 
 use super::memories::Memory;
+use super::runner::Runner;
 use super::sites::Site;
 use super::steps::Steps;
 use super::writer::Code;
@@ -17,6 +18,20 @@ pub(super) struct Given {
     ty: String,
 }
 
+impl Runner<'_> {
+    /// The parameters that every run has beside an instrument and the caller's arrays.
+    pub(super) fn company_parameters(&self) -> Vec<String> {
+        let kernels = self.kernels_struct().map(|name| format!("kernels: &{name}"));
+        kernels.into_iter().collect()
+    }
+
+    /// The arguments for them, under the same names.
+    pub(super) fn company_arguments(&self) -> Vec<String> {
+        let kernels = self.kernels_struct().map(|_| "kernels".to_owned());
+        kernels.into_iter().collect()
+    }
+}
+
 impl<'m> Steps<'m> {
     /// The memories that any of `sites` works in.
     pub(super) fn memories_of(&self, sites: &[Site<'m>]) -> Vec<&'m Memory> {
@@ -25,10 +40,10 @@ impl<'m> Steps<'m> {
         used.map(|(_, memory)| memory).collect()
     }
 
-    /// Borrows from the runner the memories that `sites` work in.
-    pub(super) fn borrow_memories(&self, code: &mut Code, sites: &[Site<'m>]) {
+    /// Borrows from `runner`, such as `self`, the memories that `sites` work in.
+    pub(super) fn borrow_memories(&self, code: &mut Code, runner: &str, sites: &[Site<'m>]) {
         for memory in self.memories_of(sites) {
-            code.line(format!("let {} = {};", memory.name, self.memories().borrowed(memory)));
+            code.line(format!("let {} = {};", memory.name, self.memories().borrowed_from(runner, memory)));
         }
     }
 
@@ -42,7 +57,9 @@ impl<'m> Steps<'m> {
 
     /// What every run brings with it.
     fn company(&self) -> Vec<Given> {
-        vec![Given { name: "instrument".into(), ty: "&mut impl Instrument".into() }]
+        let given = |name: &str, ty: &str| Given { name: name.into(), ty: ty.into() };
+        let kernels = self.binds().then(|| given("kernels", "&Kernels"));
+        [given("instrument", "&mut impl Instrument")].into_iter().chain(kernels).collect()
     }
 
     /// The parameters of a function that runs `sites`, `arrays` among them.

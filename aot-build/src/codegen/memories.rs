@@ -29,7 +29,7 @@ pub(super) struct Region {
 impl Region {
     /// Generic arguments: `i8, 0, 490`.
     pub(super) fn arguments(&self) -> String {
-        format!("{}, {}, {}", element(self.dtype), integer(self.offset), integer(self.len))
+        format!("{}, {}, {}", self.dtype.rust_type(), integer(self.offset), integer(self.len))
     }
 
     /// The same as bytes: `u8, 0, 490`.
@@ -42,12 +42,6 @@ impl Region {
         let ty = if access == Access::Write { "Write" } else { "Read" };
         format!("{ty}<{}>", self.arguments())
     }
-}
-
-/// An element type. Half precision is none of the language's own.
-pub(super) fn element(dtype: DType) -> String {
-    let path = if dtype == DType::F16 { "::aot_rt::" } else { "" };
-    format!("{path}{}", dtype.rust_type())
 }
 
 /// Memory that steps are handed.
@@ -222,10 +216,15 @@ impl Memories {
         }
     }
 
-    /// A memory, borrowed from the runner.
+    /// A memory, borrowed from `self`.
     pub(super) fn borrowed(&self, memory: &Memory) -> String {
+        self.borrowed_from("self", memory)
+    }
+
+    /// A memory, borrowed from `runner`.
+    pub(super) fn borrowed_from(&self, runner: &str, memory: &Memory) -> String {
         let star = if self.holding() == Holding::Own { "" } else { "*" };
-        format!("&mut {star}self.{}", memory.name)
+        format!("&mut {star}{runner}.{}", memory.name)
     }
 
     /// The region of `len` elements at an address, where all pools of activations lie one behind

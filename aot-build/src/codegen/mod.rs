@@ -6,6 +6,7 @@
 
 mod constructors;
 mod control;
+mod conventions;
 mod docs;
 mod environment;
 mod hooks;
@@ -13,6 +14,7 @@ mod literal;
 mod memories;
 mod names;
 mod ports;
+mod positions;
 mod pushing;
 mod rows;
 mod runner;
@@ -20,6 +22,7 @@ mod shared;
 mod sites;
 mod specialise;
 mod state;
+mod stepping;
 mod steps;
 mod untyped;
 mod writer;
@@ -52,7 +55,7 @@ const MODULE_ATTRIBUTES: &str = r#"#[allow(
 const EXPORT_ATTRIBUTES: &str = r#"#[allow(
     unused_imports,
     unreachable_pub,
-    reason = "the structs of inputs and outputs need not be named"
+    reason = "the structs of inputs, outputs and runs need not be named"
 )]"#;
 
 /// Rust source for a model. The macro and the build script put it together with the
@@ -77,8 +80,9 @@ pub struct Generated {
     pub module_attributes: &'static str,
     /// Attributes of the `use` that exports the names.
     pub export_attributes: &'static str,
-    /// Names that the module exports: the runner, and its input and output structs
-    /// where there are several inputs or outputs.
+    /// Names that the module exports: the runner, its input and output structs where there
+    /// are several inputs or outputs, the struct of kernels where they are bound by name, and
+    /// the struct of a run that goes step by step.
     pub exports: Vec<String>,
     /// Items of the module. They use `CONSTANT_DATA: &[u8; N]`, which the caller
     /// defines in the module, unless `constants` is empty.
@@ -104,8 +108,7 @@ pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Probl
     let body = code.into_text();
     limits::check_source(body.len(), &model.config)?;
     let type_name = model.type_name.clone();
-    let structs = [Some(type_name.clone()), runner.inputs_struct(), runner.outputs_struct()];
-    let exports = structs.into_iter().flatten().chain(ports.memories.exports()).collect();
+    let exports = runner.exports().into_iter().chain(ports.memories.exports()).collect();
     Ok(Generated {
         module_name: format!("aot_{}", names::snake_case(&type_name)),
         type_name,

@@ -28,14 +28,19 @@ impl<'m> Port<'m> {
         &self.port.ty
     }
 
-    /// Name of the element type.
+    /// The Rust type of what the array holds: elements, or bytes that hold two.
     pub(super) fn element(&self) -> &'static str {
         self.ty().dtype.rust_type()
     }
 
+    /// Length of its array: the number of elements, or of bytes that hold two.
+    pub(super) fn units(&self) -> usize {
+        self.ty().dtype.units(self.ty().shape.elements())
+    }
+
     /// The array type: `[i8; 490]`.
     pub(super) fn array(&self) -> String {
-        format!("[{}; {}]", self.element(), integer(self.ty().shape.elements()))
+        format!("[{}; {}]", self.element(), integer(self.units()))
     }
 
     /// Scale and zero point, when integers stand for real numbers.
@@ -48,11 +53,16 @@ impl<'m> Port<'m> {
     }
 }
 
+/// What the names of tensors that are kept start with.
+const KEPT: &str = "kept";
+
 /// Inputs and outputs of a model.
 #[derive(Debug)]
 pub(super) struct Ports<'m> {
     pub(super) inputs: Vec<Port<'m>>,
     pub(super) outputs: Vec<Port<'m>>,
+    /// What can be read after a run besides: `kept_relu_3`.
+    pub(super) kept: Vec<Port<'m>>,
     /// Where the inputs are.
     pub(super) input_place: InputPlacement,
     /// Where the outputs are.
@@ -72,10 +82,12 @@ impl<'m> Ports<'m> {
         let mut names = Names::reserving(memories.memories.iter().map(|memory| memory.name.clone()));
         let mut ports = |role, ports: &'m [program::Port]| -> Vec<Port<'m>> {
             let mut port = |port: &'m program::Port| {
-                let ident = names.port(role, &port.name);
+                let prefix = if role == KEPT { "kept " } else { "" };
+                let ident = names.port(role, &format!("{prefix}{}", port.name));
                 let upper = ident.to_ascii_uppercase();
                 let address = compiled.offsets[port.view.buffer.index()] + port.view.offset;
-                let place = memories.region(address, port.ty.dtype, port.ty.shape.elements());
+                let units = port.ty.dtype.units(port.ty.shape.elements());
+                let place = memories.region(address, port.ty.dtype, units);
                 Port { ident, upper, place, port }
             };
             ports.iter().map(&mut port).collect()
@@ -83,6 +95,7 @@ impl<'m> Ports<'m> {
         Self {
             inputs: ports("input", &compiled.program.inputs),
             outputs: ports("output", &compiled.program.outputs),
+            kept: ports(KEPT, &compiled.program.kept),
             input_place: config.inputs,
             output_place: config.outputs,
             memories,

@@ -42,8 +42,13 @@ impl Runner<'_> {
     pub(super) fn print(&self, code: &mut Code, attributes: &[String], steps: Steps<'_>) {
         self.declaration(code, attributes);
         self.port_structs(code);
+        self.kernels(code, &steps);
         code.blank();
         self.implementation(code, &steps);
+        if let Some(run) = self.run_struct() {
+            self.run_declaration(code, &steps, &run);
+            self.run_implementation(code, &steps, &run);
+        }
         code.blank();
         self.untyped(code);
         if !self.memories().owner.is_shared {
@@ -51,6 +56,12 @@ impl Runner<'_> {
         }
         code.blank();
         steps.module(code);
+    }
+
+    /// The types among them that have names for the user.
+    pub(super) fn exports(&self) -> Vec<String> {
+        let structs = [self.inputs_struct(), self.outputs_struct(), self.kernels_struct(), self.run_struct()];
+        [self.name().to_owned()].into_iter().chain(structs.into_iter().flatten()).collect()
     }
 
     /// The struct.
@@ -112,7 +123,7 @@ impl Runner<'_> {
     }
 
     /// `self.has_state`, as a place.
-    fn flag(&self, name: &str) -> String {
+    pub(super) fn flag(&self, name: &str) -> String {
         let star = if self.holding() == Holding::Shared { "*" } else { "" };
         format!("{star}self.{name}")
     }
@@ -149,6 +160,9 @@ impl Runner<'_> {
             self.constants(code);
             if self.holding() != Holding::Shared {
                 self.constructors(code);
+            }
+            self.bind(code, steps);
+            if self.holding() != Holding::Shared {
                 self.fill_workspace(code);
             }
             if self.has_copies() {
@@ -168,16 +182,25 @@ impl Runner<'_> {
             } else {
                 self.run_steps(code, steps, "run", true);
             }
+            if let Some(run) = self.run_struct() {
+                self.starts(code, steps, &run);
+            }
             if self.ports.output_place == Placement::Workspace {
                 for port in &self.ports.outputs {
-                    self.output_region(code, port);
+                    self.result_region(code, "Output", port);
                 }
+            }
+            for port in &self.ports.kept {
+                self.result_region(code, "Kept tensor", port);
             }
             for port in &self.ports.inputs {
                 quantize(code, port);
             }
             for port in &self.ports.outputs {
-                dequantize(code, port);
+                dequantize(code, "output", port);
+            }
+            for port in &self.ports.kept {
+                dequantize(code, "kept tensor", port);
             }
         });
     }
@@ -214,10 +237,12 @@ impl Runner<'_> {
         };
         constant(macs, "MACS", "u64", integer(compiled.program.macs()));
         code.doc("The steps, in order; what an instrument is told of them.");
-        code.line("pub const STEPS: &'static [::aot_rt::StepInfo] = &steps::STEPS;");
+        let steps: usize = compiled.program.steps.iter().map(|step| step.with_nested().len()).sum();
+        code.line(format!("pub const STEPS: &'static [::aot_rt::StepInfo; {steps}] = &steps::STEPS;"));
         let inputs = self.ports.inputs.iter().map(|port| ("input", port));
         let outputs = self.ports.outputs.iter().map(|port| ("output", port));
-        for (role, port) in inputs.chain(outputs) {
+        let kept = self.ports.kept.iter().map(|port| ("kept tensor", port));
+        for (role, port) in inputs.chain(outputs).chain(kept) {
             code.blank();
             let name = docs::code_span(&port.port.name);
             let (upper, shape) = (&port.upper, &port.ty().shape);
@@ -284,20 +309,6 @@ impl Runner<'_> {
         });
     }
 
-    /// The function that sets the state as the model file says.
-    fn reset(&self, code: &mut Code, steps: &Steps<'_>) {
-        code.blank();
-        code.doc(
-            "Sets what is kept from run to run as the model file says; the first run does it\n\
-             by itself.",
-        );
-        code.block("pub fn reset(&mut self) {", "}", |code| {
-            let memories = steps.state_memories().into_iter().map(|memory| self.memories().borrowed(memory));
-            code.list("steps::reset(", &memories.collect::<Vec<_>>(), ");", CALL_WIDTH);
-            code.line(format!("{} = true;", self.flag("has_state")));
-        });
-    }
-
     fn input_region(&self, code: &mut Code, port: &Port<'_>) {
         code.blank();
         code.doc(format!(
@@ -314,11 +325,11 @@ impl Runner<'_> {
         );
     }
 
-    fn output_region(&self, code: &mut Code, port: &Port<'_>) {
+    fn result_region(&self, code: &mut Code, title: &str, port: &Port<'_>) {
         code.blank();
         code.doc(format!(
             "{}\n\nAs the last run left it; writing an input may destroy it.",
-            docs::port("Output", port)
+            docs::port(title, port)
         ));
         code.line("#[must_use]");
         code.block(format!("pub fn {}(&self) -> &{} {{", port.ident, port.array()), "}", |code| {
@@ -334,9 +345,8 @@ impl Runner<'_> {
             for port in &self.ports.inputs {
                 code.line(format!("*self.{}_mut() = *{};", port.ident, self.input_array(port)));
             }
-            let end = if self.ports.output_place == Placement::Caller { ";" } else { "" };
             let passed = self.passed_on(self.output_arguments());
-            code.line(format!("self.run_in_place_with({passed}){end}"));
+            code.line(format!("self.run_in_place_with({passed}){}", self.end()));
         });
         code.line("}");
     }
@@ -362,9 +372,9 @@ impl Runner<'_> {
         });
         code.indented(|code| {
             self.ensure_state(code);
-            steps.borrow_memories(code, &sites);
+            steps.borrow_memories(code, "self", &sites);
             if steps.steps().is_empty() {
-                code.line("let _ = instrument; // There is no step.");
+                self.ignore_environment(code, "There is no step.");
             }
             let unused = |port: &&Port<'_>| takes_inputs && !steps.use_port(port);
             for port in self.ports.inputs.iter().filter(unused) {
@@ -374,10 +384,10 @@ impl Runner<'_> {
                 let names: Vec<_> = self.ports.outputs.iter().map(|port| port.ident.clone()).collect();
                 code.wide_list(&format!("let {outputs} {{ "), &names, " } = outputs;");
             }
+            self.doubt_state(code);
             steps.calls(code, 0, |port| self.array(port));
-            if self.ports.output_place == Placement::Workspace {
-                self.result(code);
-            }
+            self.trust_state(code);
+            self.result(code, "self");
         });
         code.line("}");
     }
@@ -386,14 +396,16 @@ impl Runner<'_> {
     pub(super) fn uninstrumented(&self, code: &mut Code, name: &str, takes_inputs: bool, doc: &str) {
         code.blank();
         code.doc(doc);
+        self.doc_errors(code);
         self.function(code, &format!("pub fn {name}("), &[], takes_inputs);
         let inputs = match self.inputs_struct() {
             Some(_) => vec!["inputs".to_owned()],
             None => self.ports.inputs.iter().map(|port| port.ident.clone()).collect(),
         };
         let inputs = if takes_inputs { inputs } else { Vec::new() };
-        let passed = [vec!["&mut ()".to_owned()], inputs, self.output_arguments()].concat();
-        let end = if self.ports.output_place == Placement::Caller { ";" } else { "" };
+        let environment = [vec!["&mut ()".to_owned()], self.company_arguments()].concat();
+        let passed = [environment, inputs, self.output_arguments()].concat();
+        let end = self.end();
         code.indented(|code| {
             code.list(&format!("self.{name}_with("), &passed, &format!("){end}"), CALL_WIDTH);
         });
@@ -414,40 +426,46 @@ impl Runner<'_> {
     ) {
         code.blank();
         code.doc(format!("[`{name}`](Self::{name}), observed by `instrument`."));
+        self.doc_errors(code);
         attributes(code);
         self.function(code, &format!("pub fn {name}_with("), &[INSTRUMENT], takes_inputs);
     }
 
-    /// What a run hands on: the instrument, and `arguments`.
+    /// What a run hands on: the instrument, what else comes with it, and `arguments`.
     pub(super) fn passed_on(&self, arguments: Vec<String>) -> String {
-        [vec!["instrument".to_owned()], arguments].concat().join(", ")
+        [vec!["instrument".to_owned()], self.company_arguments(), arguments].concat().join(", ")
     }
 
-    pub(super) fn has_state(&self) -> bool {
-        !self.model.compiled.program.states.is_empty()
+    /// What ends a call that is a function's last.
+    pub(super) fn end(&self) -> &'static str {
+        let gives = self.fallible() || self.ports.output_place == Placement::Workspace;
+        if gives { "" } else { ";" }
     }
 
-    /// Copies constants and resets the state before the first run.
-    pub(super) fn ensure_state(&self, code: &mut Code) {
-        if self.has_copies() {
-            let open = format!("if !{} {{", self.flag("has_constants"));
-            code.block(open, "}", |code| code.line("self.load_constants();"));
-        }
-        if self.has_state() {
-            let open = format!("if !{} {{", self.flag("has_state"));
-            code.block(open, "}", |code| code.line("self.reset();"));
+    /// Says that nothing in a function observes or calls anything.
+    pub(super) fn ignore_environment(&self, code: &mut Code, why: &str) {
+        match self.company_arguments().as_slice() {
+            [] => code.line(format!("let _ = instrument; // {why}")),
+            company => code.line(format!("let _ = (instrument, {}); // {why}", company.join(", "))),
         }
     }
 
-    pub(super) fn result(&self, code: &mut Code) {
-        match (self.outputs_struct(), self.ports.outputs.as_slice()) {
-            (Some(name), outputs) => code.block(format!("{name} {{"), "}", |code| {
-                for port in outputs {
-                    code.line(format!("{0}: self.{0}(),", port.ident));
-                }
-            }),
-            (None, [port]) => code.line(format!("self.{}()", port.ident)),
-            (None, _) => (),
+    /// What a run of `runner` gives, at the end of its function.
+    pub(super) fn result(&self, code: &mut Code, runner: &str) {
+        let [open, close] = if self.fallible() { ["Ok(", ")"] } else { ["", ""] };
+        match (self.ports.output_place, self.outputs_struct(), self.ports.outputs.as_slice()) {
+            (Placement::Workspace, Some(name), outputs) => {
+                code.block(format!("{open}{name} {{"), &format!("}}{close}"), |code| {
+                    for port in outputs {
+                        code.line(format!("{0}: {runner}.{0}(),", port.ident));
+                    }
+                });
+            }
+            (Placement::Workspace, None, [port]) => {
+                code.line(format!("{open}{runner}.{}(){close}", port.ident));
+            }
+            _ if self.fallible() => code.line("Ok(())"),
+            _ => (),
         }
     }
 
@@ -459,6 +477,7 @@ impl Runner<'_> {
     fn function(&self, code: &mut Code, open: &str, environment: &[&str], takes_inputs: bool) {
         let mut arguments = vec!["&mut self".to_owned()];
         arguments.extend(environment.iter().map(ToString::to_string));
+        arguments.extend(self.company_parameters());
         if takes_inputs {
             match (self.inputs_struct(), self.ports.inputs.as_slice()) {
                 (Some(name), _) => arguments.push(format!("inputs: {name}<'_>")),
@@ -468,12 +487,12 @@ impl Runner<'_> {
             }
         }
         arguments.extend(self.output_parameters());
-        let result = match (self.ports.output_place, self.outputs_struct(), &self.ports.outputs[..]) {
-            (Placement::Workspace, Some(name), _) => format!(" -> {name}<'_>"),
-            (Placement::Workspace, None, [port]) => format!(" -> &{}", port.array()),
-            _ => String::new(),
+        let gives = match (self.ports.output_place, self.outputs_struct(), &self.ports.outputs[..]) {
+            (Placement::Workspace, Some(name), _) => format!("{name}<'_>"),
+            (Placement::Workspace, None, [port]) => format!("&{}", port.array()),
+            _ => "()".into(),
         };
-        code.wide_list(open, &arguments, &format!("){result} {{"));
+        code.wide_list(open, &arguments, &format!("){} {{", self.result_type(&gives)));
     }
 
     /// The parameters for outputs, where they are the caller's.
@@ -534,13 +553,13 @@ fn quantize(code: &mut Code, port: &Port<'_>) {
     });
 }
 
-fn dequantize(code: &mut Code, port: &Port<'_>) {
+fn dequantize(code: &mut Code, role: &str, port: &Port<'_>) {
     let element = port.element();
     if port.quantization().is_none() || port.ty().dtype == DType::I64 {
         return;
     }
     code.blank();
-    code.doc(format!("The real value of an integer of output {}.", docs::code_span(&port.port.name)));
+    code.doc(format!("The real value of an integer of {role} {}.", docs::code_span(&port.port.name)));
     code.line("#[must_use]");
     code.block(format!("pub fn dequantize_{}(q: {element}) -> f32 {{", port.ident), "}", |code| {
         let q = if port.ty().dtype == DType::I32 { "q" } else { "q.into()" };

@@ -34,7 +34,7 @@ pub(crate) fn generate_shared(type_name: &str, models: &[Model], attributes: &[&
     }
     for (sharer, attributes) in sharers.iter().zip(attributes) {
         sharer.module(&mut code, attributes);
-        exports.extend(sharer.exports());
+        exports.extend(sharer.runner().exports());
     }
     let constants =
         models.first().map_or(Vec::new(), |model| model.compiled.program.constants.bytes().to_vec());
@@ -62,13 +62,6 @@ impl Sharer<'_> {
         Runner { model: self.model, ports: &self.ports }
     }
 
-    /// The names that its module exports.
-    fn exports(&self) -> Vec<String> {
-        let runner = self.runner();
-        let structs = [Some(self.model.type_name.clone()), runner.inputs_struct(), runner.outputs_struct()];
-        structs.into_iter().flatten().collect()
-    }
-
     /// The field of the shared struct that a flag of the runner is.
     fn field_of(&self, flag: &str) -> String {
         match flag {
@@ -86,7 +79,7 @@ impl Sharer<'_> {
             self.runner().print(code, attributes, steps);
         });
         code.blank();
-        match self.exports().as_slice() {
+        match self.runner().exports().as_slice() {
             [name] => code.line(format!("pub use {}::{name};", self.method)),
             names => code.wide_list(&format!("pub use {}::{{", self.method), names, "};"),
         }

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use super::literal::integer;
 use super::memories::Memory;
+use super::runner::Runner;
 use super::steps::Steps;
-use super::writer::Code;
+use super::writer::{CALL_WIDTH, Code};
 use crate::program::Initial;
 
 impl Steps<'_> {
@@ -65,5 +66,53 @@ impl Steps<'_> {
             }
         });
         code.line("}");
+    }
+}
+
+impl Runner<'_> {
+    /// Whether something is kept from run to run.
+    pub(super) fn has_state(&self) -> bool {
+        !self.model.compiled.program.states.is_empty()
+    }
+
+    /// Copies constants and resets the state before the first run.
+    pub(super) fn ensure_state(&self, code: &mut Code) {
+        if self.has_copies() {
+            let open = format!("if !{} {{", self.flag("has_constants"));
+            code.block(open, "}", |code| code.line("self.load_constants();"));
+        }
+        if self.has_state() {
+            let open = format!("if !{} {{", self.flag("has_state"));
+            code.block(open, "}", |code| code.line("self.reset();"));
+        }
+    }
+
+    /// Where a run may fail, the state is in doubt until it has not: the next run would start
+    /// from the initial one.
+    pub(super) fn doubt_state(&self, code: &mut Code) {
+        if self.has_state() && self.fallible() {
+            code.line(format!("{} = false; // Until all steps have run.", self.flag("has_state")));
+        }
+    }
+
+    /// The steps have run.
+    pub(super) fn trust_state(&self, code: &mut Code) {
+        if self.has_state() && self.fallible() {
+            code.line(format!("{} = true;", self.flag("has_state")));
+        }
+    }
+
+    /// The function that sets the state as the model file says.
+    pub(super) fn reset(&self, code: &mut Code, steps: &Steps<'_>) {
+        code.blank();
+        code.doc(
+            "Sets what is kept from run to run as the model file says; the first run does it\n\
+             by itself.",
+        );
+        code.block("pub fn reset(&mut self) {", "}", |code| {
+            let memories = steps.state_memories().into_iter().map(|memory| self.memories().borrowed(memory));
+            code.list("steps::reset(", &memories.collect::<Vec<_>>(), ");", CALL_WIDTH);
+            code.line(format!("{} = true;", self.flag("has_state")));
+        });
     }
 }

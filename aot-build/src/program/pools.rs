@@ -81,10 +81,11 @@ pub(super) fn reached_by_all(pools: &[(String, Pool)], units: &BTreeSet<&str>) -
     pools.iter().enumerate().filter(|(_, (_, pool))| reached(pool)).map(|(i, _)| i).collect()
 }
 
-/// For each buffer: the units that use it. Inputs, outputs and states are the processor's, too.
+/// For each buffer: the units that use it. Inputs, outputs, kept tensors and states are the
+/// processor's, too.
 fn units<'p>(program: &'p Program, unit: impl Fn(&'p Step) -> &'p str) -> Vec<BTreeSet<&'p str>> {
     let mut units = vec![BTreeSet::new(); program.buffers.len()];
-    let ports = program.inputs.iter().chain(&program.outputs).map(|port| port.view);
+    let ports = program.inputs.iter().chain(&program.outputs).chain(&program.kept).map(|port| port.view);
     for view in ports.chain(program.states.iter().map(|state| state.view)) {
         units[view.buffer.0].insert(CPU);
     }

@@ -1,5 +1,5 @@
-//! Models that share one workspace, as a library exports them: nothing in them may warn, used or
-//! not, and nothing is `unsafe`.
+//! Models that share one workspace, and models in pools of memory, as a library exports them:
+//! nothing in them may warn, used or not, and nothing is `unsafe`.
 #![deny(warnings, missing_docs, unreachable_pub, clippy::pedantic)]
 #![forbid(unsafe_code)]
 
@@ -25,10 +25,19 @@ pub mod alone {
     aot_rt::include_model!("alone_twin");
 }
 
+/// Models in pools of memory, with link sections and copies of constants.
+pub mod pools {
+    include!(concat!(env!("OUT_DIR"), "/pools.rs"));
+}
+
 /// The examples of the page compile.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/memory.md")]
 struct Page;
 
+#[cfg(test)]
+mod pools_tests;
+#[cfg(test)]
+mod sections;
 #[cfg(test)]
 mod tests;
