@@ -9,10 +9,9 @@ const X: [i8; 12] = [127, 100, -94, -7, 5, 4, 3, 2, 1, 0, -1, -2];
 
 #[test]
 fn branches_are_steps() {
-    for (condition, names) in [
-        (1, ["if_0", "if_0_then_add_0", "add_1"]),
-        (0, ["if_0", "if_0_else_add_0", "add_1"]),
-    ] {
+    for (condition, names) in
+        [(1, ["if_0", "if_0_then_add_0", "add_1"]), (0, ["if_0", "if_0_else_add_0", "add_1"])]
+    {
         let mut runner = branches::Runner::new();
         let inputs = branches::RunnerInputs { c: &[condition], x: &X };
         let log = Log::default();

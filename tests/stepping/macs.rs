@@ -5,8 +5,8 @@ use std::cell::{Cell, RefCell};
 use aot_rt::{Action, Instrument, StepInfo};
 
 use super::{
-    digits, digits_147455, digits_18432, digits_40000, digits_float, digits_float_20000, digits_rows_18432,
-    layer, layer_200, layer_64, matrices, matrices_10, values,
+    digits, digits_18432, digits_40000, digits_147455, digits_float, digits_float_20000, digits_rows_18432,
+    layer, layer_64, layer_200, matrices, matrices_10, values,
 };
 
 /// Counts how often each kernel is called.

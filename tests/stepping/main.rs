@@ -75,7 +75,9 @@ impl Instrument for &Log {
         for output in outputs {
             let (elements, text) = match output {
                 Elements::I8(x) => (x.len(), format!("{x:?}")),
-                Elements::F32(x) => (x.len(), format!("{:?}", x.iter().map(|x| x.to_bits()).collect::<Vec<_>>())),
+                Elements::F32(x) => {
+                    (x.len(), format!("{:?}", x.iter().map(|x| x.to_bits()).collect::<Vec<_>>()))
+                }
                 Elements::I32(x) => (x.len(), format!("{x:?}")),
                 Elements::Bool(x) | Elements::U8(x) => (x.len(), format!("{x:?}")),
                 other => panic!("{other:?}"),

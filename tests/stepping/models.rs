@@ -9,9 +9,8 @@ use aot_build::config::{InputPlacement, Memory, Placement};
 /// Names of the modules, and what makes them.
 pub(crate) fn models(workspace: &Path) -> Vec<(String, Builder)> {
     let digits = |file: &str| Builder::new(workspace.join("examples/digits/model").join(file));
-    let case = |name: &str| {
-        Builder::new(workspace.join("tests/conformance/cases").join(name).join("model.tflite"))
-    };
+    let case =
+        |name: &str| Builder::new(workspace.join("tests/conformance/cases").join(name).join("model.tflite"));
     let int8 = || digits("digits.tflite");
     let mut models = vec![
         ("digits".to_owned(), int8()),

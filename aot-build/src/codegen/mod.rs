@@ -112,12 +112,8 @@ pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Probl
     let body = code.into_text();
     limits::check_source(body.len(), &model.config)?;
     let type_name = model.type_name.clone();
-    let structs = [
-        Some(type_name.clone()),
-        runner.inputs_struct(),
-        runner.outputs_struct(),
-        runner.run_struct(),
-    ];
+    let structs =
+        [Some(type_name.clone()), runner.inputs_struct(), runner.outputs_struct(), runner.run_struct()];
     Ok(Generated {
         module_name: format!("aot_{}", names::snake_case(&type_name)),
         type_name,

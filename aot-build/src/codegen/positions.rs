@@ -40,9 +40,9 @@ impl<'m> Next<'m> {
 impl<'m> Steps<'m> {
     /// The positions of the decisions whether loops go on, and the steps that these are.
     pub(super) fn tests(&self) -> impl Iterator<Item = (usize, usize)> {
-        let loops = self.sites(0).filter(|site| {
-            matches!(site.step.control(), Some(Control { flow: Flow::While { .. }, .. }))
-        });
+        let loops = self
+            .sites(0)
+            .filter(|site| matches!(site.step.control(), Some(Control { flow: Flow::While { .. }, .. })));
         let loops: Vec<_> = loops.map(|site| self.index(site)).collect();
         loops.into_iter().enumerate().map(|(i, step)| (self.sites(0).count() + i, step))
     }
@@ -109,7 +109,8 @@ impl<'m> Steps<'m> {
 
     /// Prints the function, and what else a run step by step needs.
     pub(super) fn step_function(&mut self, code: &mut Code) {
-        let ranges: Vec<_> = self.repeated().iter().map(|[first, last]| format!("{first}..={last}")).collect();
+        let ranges: Vec<_> =
+            self.repeated().iter().map(|[first, last]| format!("{first}..={last}")).collect();
         code.blank();
         code.doc("Steps that run again as long as one of them is next.");
         let open = format!("pub static REPEATED: [::core::ops::RangeInclusive<usize>; {}] = [", ranges.len());

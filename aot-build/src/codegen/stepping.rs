@@ -160,7 +160,8 @@ impl Runner<'_> {
         let named = holds_inputs || self.holds_outputs();
         let lifetime = if named { "'a" } else { "'_" };
         let generics: Vec<_> = named.then_some("'a").into_iter().collect();
-        let generics = [generics, Vec::from_iter(given.instrument.then_some("I: ::aot_rt::Instrument"))].concat();
+        let generics =
+            [generics, Vec::from_iter(given.instrument.then_some("I: ::aot_rt::Instrument"))].concat();
         let generics = if generics.is_empty() { String::new() } else { format!("<{}>", generics.join(", ")) };
         let mut arguments = vec![if named { "&'a mut self" } else { "&mut self" }.to_owned()];
         if given.instrument {
@@ -172,7 +173,10 @@ impl Runner<'_> {
             match self.inputs_struct() {
                 Some(name) => arguments.push(format!("inputs: {name}<{lifetime}>")),
                 None => arguments.extend(
-                    self.ports.inputs.iter().map(|port| format!("{}: {reference}{}", port.ident, port.array())),
+                    self.ports
+                        .inputs
+                        .iter()
+                        .map(|port| format!("{}: {reference}{}", port.ident, port.array())),
                 ),
             }
         }
@@ -260,11 +264,8 @@ impl Runner<'_> {
     /// How a run reaches a caller's array.
     fn held(&self, port: &Port<'_>) -> String {
         let is_input = self.ports.inputs.iter().any(|input| input.ident == port.ident);
-        let (field, name) = if is_input {
-            ("inputs", self.inputs_struct())
-        } else {
-            ("outputs", self.outputs_struct())
-        };
+        let (field, name) =
+            if is_input { ("inputs", self.inputs_struct()) } else { ("outputs", self.outputs_struct()) };
         if name.is_some() { format!("self.{field}.{}", port.ident) } else { format!("self.{field}") }
     }
 

@@ -171,10 +171,8 @@ fn matrices(p: &BatchMatmul, kernel: &Kernel, operands: &[Operand], limit: u64) 
             let infos = kernel.operands().iter().zip(operands);
             let operands = infos.map(|(info, operand)| match info.name {
                 "x" => operand.part(a + rows.start * a_row, span([rows.len(), p.depth], [a_row, a_column])),
-                "y" => operand.part(
-                    (i * p.rows + rows.start) * p.columns + columns.start,
-                    rows.len() * columns.len(),
-                ),
+                "y" => operand
+                    .part((i * p.rows + rows.start) * p.columns + columns.start, rows.len() * columns.len()),
                 _ => operand
                     .part(b + columns.start * b_column, span([p.depth, columns.len()], [b_row, b_column])),
             });

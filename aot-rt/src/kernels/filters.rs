@@ -144,9 +144,8 @@ fn four<T>(filters: &[T], filter: usize, at: usize, len: usize) -> Option<[&[T];
 /// assert_eq!(order, [0, 2, 4, 6, 1, 3, 5, 7, 8, 9]);
 /// ```
 pub fn packed_filters(filters: usize, len: usize) -> impl Iterator<Item = usize> {
-    let in_block = move |block: Range<usize>| {
-        (0..len).flat_map(move |i| block.clone().map(move |f| f * len + i))
-    };
+    let in_block =
+        move |block: Range<usize>| (0..len).flat_map(move |i| block.clone().map(move |f| f * len + i));
     filter_blocks(filters).flat_map(in_block)
 }
 

@@ -171,9 +171,7 @@ pub use resize::{
 };
 pub use rnn::{RnnF32, rnn_f32};
 pub use root_i16::{RsqrtI16, SqrtI16, rsqrt_i16, sqrt_i16};
-pub use rows::{
-    RowLayer, RowOrigin, RowSource, Rows, next as next_row, next_layer, ring_row, ring_row_mut,
-};
+pub use rows::{RowLayer, RowOrigin, RowSource, Rows, next as next_row, next_layer, ring_row, ring_row_mut};
 pub use select::{SelectI8, select_i8};
 pub use signal::{
     SignalEnergyI16, SignalFftAutoScaleI16, SignalFilterBankLogU32, SignalFilterBankSpectralSubtractionU32,
