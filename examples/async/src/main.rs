@@ -73,5 +73,6 @@ fn main() {
     let [turns, most] = TURNS.get();
     println!("{IMAGES} images in {} calls of kernels, {} of them right", CALLS.get(), RIGHT.get());
     println!("another task had {turns} turns, with at most {most} calls between two of them");
-    assert!(RIGHT.get() * 10 >= IMAGES * 9 && turns >= CALLS.get() && most == 1);
+    // Each task has one turn in a round; which one is first, the executor chooses.
+    assert!(RIGHT.get() * 10 >= IMAGES * 9 && turns >= CALLS.get() && most <= 2);
 }
