@@ -1,9 +1,13 @@
 //! Compiles the models that the test `generated` runs.
 
+#[path = "edges/graphs.rs"]
+mod edges;
 #[path = "generated/models.rs"]
 mod models;
 #[path = "generated/odd.rs"]
 mod odd;
+#[path = "edges/placements.rs"]
+mod placements;
 #[path = "stepping/models.rs"]
 mod stepping;
 
@@ -13,7 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use aot_build::Builder;
-use aot_build::config::{InputPlacement, Memory, Optimize, Placement};
+use aot_build::config::{Calls, InputPlacement, Memory, Optimize, Placement};
 
 fn main() {
     println!("cargo::rerun-if-env-changed=AOT_SHARED");
@@ -44,6 +48,43 @@ fn main() {
         write(&format!("{name}.rs"), generated.file("pub", &constants).as_bytes());
         write(&format!("{name}.bin"), &generated.constants);
     }
+    edges();
+}
+
+/// A module for each graph of `edges/graphs.rs`, from a `net.json` file, in each placement, and
+/// a test in it.
+fn edges() {
+    let mut source = String::new();
+    for case in edges::cases() {
+        let name = case.name;
+        let json = out_dir().join(format!("edge_{name}.json"));
+        let tensors = format!("edge_{name}.safetensors");
+        let exported = aot_build::export::export(&case.graph, &tensors).expect("the graph can be written");
+        fs::write(&json, exported.json).expect("OUT_DIR can be written");
+        if let Some(constants) = exported.safetensors {
+            write(&tensors, &constants);
+        }
+        for (placement, (inputs, outputs)) in placements::PLACEMENTS {
+            edge(&mut source, name, placement, Builder::new(&json).inputs(inputs).outputs(outputs));
+        }
+    }
+    write("edges.rs", source.as_bytes());
+}
+
+/// Compiles a case in one placement.
+fn edge(source: &mut String, name: &str, placement: &str, builder: Builder) {
+    let module = format!("{name}_{placement}");
+    let folder = out_dir().join(format!("edge_{module}"));
+    fs::create_dir_all(&folder).expect("a folder in OUT_DIR can be made");
+    let built = builder.name("Edge").out_dir(&folder).compile();
+    built.unwrap_or_else(|error| panic!("{name}: {error}"));
+    let include = format!("include!({:?});", folder.join("edge.rs").display().to_string());
+    let check = format!("crate::check(Edge::new(), Edge::fill_workspace, {name:?});");
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        source,
+        "#[allow(missing_docs)] pub mod {module} {{ {include} #[cfg(test)] #[test] fn agrees() {{ {check} }} }}"
+    );
 }
 
 fn write(name: &str, contents: &[u8]) {
@@ -53,46 +94,65 @@ fn write(name: &str, contents: &[u8]) {
 /// A way to compile each model.
 struct Configuration {
     suffix: &'static str,
+    calls: Calls,
+    /// Suffix of the configuration with typed calls that must give the same bits, step by step.
+    twin: Option<&'static str>,
     optimize: Optimize,
     inputs: InputPlacement,
     outputs: Placement,
     memory: Memory,
 }
 
-const CONFIGURATIONS: [Configuration; 4] = [
-    Configuration {
-        suffix: "",
-        optimize: Optimize::Speed,
-        inputs: InputPlacement::Workspace,
-        outputs: Placement::Workspace,
-        memory: Memory::Auto,
-    },
-    Configuration {
-        suffix: "_size_caller",
-        optimize: Optimize::Size,
-        inputs: InputPlacement::Caller,
-        outputs: Placement::Caller,
-        memory: Memory::Auto,
-    },
-    Configuration {
-        suffix: "_min",
-        optimize: Optimize::Speed,
-        inputs: InputPlacement::Workspace,
-        outputs: Placement::Workspace,
-        memory: Memory::Min,
-    },
-    Configuration {
-        suffix: "_rows_size_caller",
-        optimize: Optimize::Size,
-        inputs: InputPlacement::Rows,
-        outputs: Placement::Caller,
-        memory: Memory::Min,
-    },
+const DIRECT: Configuration = Configuration {
+    suffix: "",
+    calls: Calls::Direct,
+    twin: None,
+    optimize: Optimize::Speed,
+    inputs: InputPlacement::Workspace,
+    outputs: Placement::Workspace,
+    memory: Memory::Auto,
+};
+
+const SIZE_CALLER: Configuration = Configuration {
+    suffix: "_size_caller",
+    optimize: Optimize::Size,
+    inputs: InputPlacement::Caller,
+    outputs: Placement::Caller,
+    ..DIRECT
+};
+
+const MIN: Configuration = Configuration { suffix: "_min", memory: Memory::Min, ..DIRECT };
+
+const ROWS_SIZE_CALLER: Configuration = Configuration {
+    suffix: "_rows_size_caller",
+    optimize: Optimize::Size,
+    inputs: InputPlacement::Rows,
+    outputs: Placement::Caller,
+    memory: Memory::Min,
+    ..DIRECT
+};
+
+const CONFIGURATIONS: [Configuration; 9] = [
+    DIRECT,
+    SIZE_CALLER,
+    MIN,
+    ROWS_SIZE_CALLER,
+    DIRECT.called("_packed", Calls::Packed),
+    SIZE_CALLER.called("_registry_caller", Calls::Registry),
+    MIN.called("_registry_min", Calls::Registry),
+    ROWS_SIZE_CALLER.called("_packed_rows", Calls::Packed),
+    ROWS_SIZE_CALLER.called("_registry_rows", Calls::Registry),
 ];
 
 impl Configuration {
+    /// The same by another calling convention.
+    const fn called(self, suffix: &'static str, calls: Calls) -> Self {
+        Self { suffix, calls, twin: Some(self.suffix), ..self }
+    }
+
     fn apply(&self, builder: Builder) -> Builder {
-        builder.optimize(self.optimize).inputs(self.inputs).outputs(self.outputs).memory(self.memory)
+        let builder = builder.calls(self.calls).optimize(self.optimize);
+        builder.inputs(self.inputs).outputs(self.outputs).memory(self.memory)
     }
 
     /// A function that runs a model step by step on bytes; `text` is the model's code. None
@@ -117,6 +177,7 @@ impl Configuration {
         let callers = if self.outputs == Placement::Caller { all("output", &outputs) } else { String::new() };
         let start = match self.inputs {
             InputPlacement::Rows => return String::new(),
+            _ if self.calls == Calls::Registry => return String::new(),
             InputPlacement::Workspace if !inputs.is_empty() => {
                 for (i, name) in inputs.iter().enumerate() {
                     body += &format!("*runner.{name}_mut() = *{};", elements("input", i, name));
@@ -161,6 +222,7 @@ impl Tests {
             return;
         }
         for configuration in CONFIGURATIONS {
+            let twin = configuration.twin.map(|twin| format!("{name}{twin}"));
             let name = format!("{name}{}", configuration.suffix);
             let folder = out_dir().join(&name);
             fs::create_dir_all(&folder).expect("a folder in OUT_DIR can be made");
@@ -179,18 +241,20 @@ impl Tests {
             let include = format!("include!({:?});", folder.join("runner.rs").display().to_string());
             let text = fs::read_to_string(folder.join("runner.rs")).expect("the builder wrote it");
             let stepped = configuration.stepped(&text);
-            let check = format!(
-                "crate::check(Runner::new, Runner::fill_workspace, {}, {:?});",
-                if stepped.is_empty() { "None" } else { "Some(stepped)" },
-                cases.display().to_string()
-            );
+            let cases = cases.display().to_string();
+            let by_steps = if stepped.is_empty() { "None" } else { "Some(stepped)" };
+            let mut check =
+                format!("crate::check(Runner::new, Runner::fill_workspace, {by_steps}, {cases:?});");
+            if let Some(twin) = twin {
+                check += &format!("crate::agree(super::{twin}::Runner::new, Runner::new, {cases:?});");
+            }
             self.test(&name, &(include + &stepped), &check);
         }
     }
 
     fn test(&mut self, name: &str, items: &str, body: &str) {
         // Writing to a string cannot fail.
-        let _ = writeln!(self.0, "mod {name} {{ {items} #[test] fn agrees() {{ {body} }} }}");
+        let _ = writeln!(self.0, "pub(crate) mod {name} {{ {items} #[test] fn agrees() {{ {body} }} }}");
     }
 
     fn write(&self) {

@@ -7,7 +7,7 @@ use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
 use crate::codegen::{self, snake_case};
-use crate::config::{InputPlacement, Memory, Optimize, Placement, Rounding};
+use crate::config::{Calls, InputPlacement, Memory, Optimize, Placement, Rounding};
 use crate::error::{Error, Problem};
 use crate::plan::Planner;
 use crate::report::{MemoryReport, memory_html};
@@ -81,6 +81,11 @@ impl Builder {
         self.change(move |config| config.optimize = optimize)
     }
 
+    /// How steps call their kernels.
+    pub fn calls(self, calls: Calls) -> Self {
+        self.change(move |config| config.calls = calls)
+    }
+
     /// How often the integer arithmetic rounds.
     pub fn rounding(self, rounding: Rounding) -> Self {
         self.change(move |config| config.rounding = rounding)
@@ -104,6 +109,12 @@ impl Builder {
     /// How places in the workspace are chosen.
     pub fn planner(self, planner: Planner) -> Self {
         self.change(move |config| config.planner = planner)
+    }
+
+    /// Tensors, by their names in the model file, that can be read after a run.
+    pub fn keep<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
+        let names: Vec<String> = names.into_iter().map(Into::into).collect();
+        self.change(move |config| config.keep.clone_from(&names))
     }
 
     /// Most bytes of RAM that the workspace may take.

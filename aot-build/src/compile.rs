@@ -40,6 +40,7 @@ pub struct Compiled {
 ///
 /// All operators that no kernel computes, or a plan beyond the limits.
 pub fn compile(mut graph: Graph, config: &Config) -> Result<Compiled, Vec<Problem>> {
+    graph.keep(&config.keep)?;
     let dead_channels = passes::run(&mut graph, config);
     let compiled = Compiled { dead_channels, ..compile_as_is(&graph, config)? };
     let problems = limits::check(&graph, &compiled, config);

@@ -7,10 +7,16 @@ mod generated {
     include!(concat!(env!("OUT_DIR"), "/generated.rs"));
 }
 
+/// What steps wrote.
+mod trace;
+
+/// Kernels that are bound by name.
+mod registry;
+
 use std::path::{Path, PathBuf};
 
 use aot_build::weights::npy;
-use aot_rt::{Block, DType, Model, StepInfo, TensorInfo, block_bytes_mut};
+use aot_rt::{Block, DType, Elements, Instrument, Model, StepInfo, TensorInfo, block_bytes_mut};
 
 /// The largest difference of float results, as a part of the largest result:
 /// exponentials are not the C library's.
@@ -41,7 +47,22 @@ fn check<M: Model + 'static>(
     stepped: Option<Run<M>>,
     folder: &'static str,
 ) {
-    let run = move || check_runner(new(), fill, stepped, folder);
+    on_a_large_stack(move || check_runner(new(), fill, stepped, folder));
+}
+
+/// Runs the first set of inputs in `folder` through two runners of a model: they must write
+/// the same bits, step by step, observed or not.
+fn agree<A: Model + 'static, B: Model + 'static>(a: fn() -> A, b: fn() -> B, folder: &'static str) {
+    on_a_large_stack(move || {
+        let set = &sets(Path::new(folder))[0];
+        let inputs = inputs::<A>(set);
+        let expected = trace::observed(&mut a(), &inputs);
+        assert_eq!(trace::observed(&mut b(), &inputs), expected, "{}", set.display());
+        assert_eq!(trace::outputs(&mut b(), &inputs, &mut ()), expected.outputs, "{}", set.display());
+    });
+}
+
+fn on_a_large_stack(run: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new().stack_size(STACK).spawn(run).expect("a thread can be made");
     if let Err(panic) = thread.join() {
         std::panic::resume_unwind(panic);
@@ -54,13 +75,19 @@ fn check_runner<M: Model>(runner: M, fill: fn(&mut M, u8), stepped: Option<Run<M
     assert!(!sets.is_empty(), "{folder}: no set of inputs");
     for set in &sets {
         fill(&mut guarded.runner, POISON);
-        let at_once = run_set(&mut guarded.runner, set, |runner, inputs, outputs| {
-            runner.run_bytes(inputs, outputs).expect("the arrays are as described");
-        });
+        let results = run_set(&mut guarded.runner, set, &mut ());
+        // Observed, to the bit the same.
+        fill(&mut guarded.runner, !POISON);
+        let mut calls = Calls(vec![0; M::STEPS.len()]);
+        assert!(run_set(&mut guarded.runner, set, &mut calls) == results, "{}: observed", set.display());
+        calls.check::<M>(results.len());
         if let Some(stepped) = stepped {
             fill(&mut guarded.runner, POISON);
-            let by_step = run_set(&mut guarded.runner, set, stepped);
-            assert!(at_once == by_step, "{}: step by step, the outputs are others", set.display());
+            let by_step = trace::by(&mut guarded.runner, &inputs::<M>(set), |runner, inputs, outputs| {
+                stepped(runner, inputs, outputs);
+                Ok(())
+            });
+            assert!(by_step == results, "{}: step by step, the outputs are others", set.display());
         }
         let mut guards = guarded.before.iter().chain(&guarded.after);
         assert!(guards.all(|byte| *byte == POISON), "{}: a guard was written", set.display());
@@ -77,29 +104,6 @@ fn sets(folder: &Path) -> Vec<PathBuf> {
     sets
 }
 
-/// Gives the outputs of all runs.
-fn run_set<M: Model>(runner: &mut M, set: &Path, run: Run<M>) -> Vec<Vec<u8>> {
-    let mut all = Vec::new();
-    let read = |kind: &str, infos: &[TensorInfo]| -> Vec<Vec<Vec<u8>>> {
-        infos.iter().enumerate().map(|(i, info)| read(set, kind, i, info)).collect()
-    };
-    let (inputs, expected) = (read("in", M::INPUTS), read("out", M::OUTPUTS));
-    // More than one run where the model keeps a state.
-    for step in 0..expected[0].len() {
-        let mut inputs: Vec<_> = inputs.iter().map(|steps| Aligned::new(&steps[step])).collect();
-        let inputs: Vec<&[u8]> = inputs.iter_mut().map(|input| &*input.bytes()).collect();
-        let mut outputs: Vec<_> =
-            M::OUTPUTS.iter().map(|info| Aligned::new(&vec![0; info.bytes()])).collect();
-        let mut outputs: Vec<_> = outputs.iter_mut().map(Aligned::bytes).collect();
-        run(runner, &inputs, &mut outputs);
-        for ((found, expected), info) in outputs.iter().zip(&expected).zip(M::OUTPUTS) {
-            compare(found, &expected[step], info, set);
-            all.push(found.to_vec());
-        }
-    }
-    all
-}
-
 /// Steps to the end: `step` gives the step that was said to come next, and the one that ran.
 fn step_all(mut step: impl FnMut() -> [Option<&'static StepInfo>; 2]) {
     loop {
@@ -109,6 +113,51 @@ fn step_all(mut step: impl FnMut() -> [Option<&'static StepInfo>; 2]) {
             return;
         }
     }
+}
+
+/// Counts how often each step has run.
+struct Calls(Vec<u64>);
+
+impl Instrument for Calls {
+    fn after(&mut self, step: &'static StepInfo, _: &[Elements<'_>]) {
+        self.0[step.index] += 1;
+    }
+}
+
+impl Calls {
+    /// Each step has run once in each run, row by row or as a whole; of branches and loops, that
+    /// is not known.
+    fn check<M: Model>(&self, runs: usize) {
+        if M::STEPS.iter().all(|step| step.kernel.is_some()) {
+            for (step, calls) in M::STEPS.iter().zip(&self.0) {
+                assert_eq!(*calls, step.rows * runs as u64, "{}: `{}`", M::NAME, step.name);
+            }
+        }
+    }
+}
+
+/// Compares the results of a set with what is expected; gives them, a run after the other.
+fn run_set<M: Model>(runner: &mut M, set: &Path, instrument: &mut impl Instrument) -> Vec<Vec<Vec<u8>>> {
+    let expected = read_all(set, "out", M::OUTPUTS);
+    let results = trace::outputs(runner, &inputs::<M>(set), instrument);
+    for (step, found) in results.iter().enumerate() {
+        for ((found, expected), info) in found.iter().zip(&expected).zip(M::OUTPUTS) {
+            compare(found, &expected[step], info, set);
+        }
+    }
+    results
+}
+
+/// The inputs of each run of the set: of more than one where the model keeps a state.
+fn inputs<M: Model>(set: &Path) -> Vec<Vec<Vec<u8>>> {
+    let inputs = read_all(set, "in", M::INPUTS);
+    let runs = read_all(set, "out", M::OUTPUTS)[0].len();
+    (0..runs).map(|run| inputs.iter().map(|input| input[run].clone()).collect()).collect()
+}
+
+/// For each array, its value in each run.
+fn read_all(set: &Path, kind: &str, infos: &[TensorInfo]) -> Vec<Vec<Vec<u8>>> {
+    infos.iter().enumerate().map(|(i, info)| read(set, kind, i, info)).collect()
 }
 
 /// The array for each run of the set.

@@ -40,7 +40,11 @@ impl<'m> Steps<'m> {
         if control.flow.blocks().iter().map(|(_, steps)| steps.len()).sum::<usize>() > MANY_STEPS {
             code.line(r#"#[allow(clippy::too_many_lines, reason = "a line for each step")]"#);
         }
-        code.wide_list(&format!("pub fn {}(", site.step.name), &signature, ") {");
+        code.wide_list(
+            &format!("pub fn {}(", site.step.name),
+            &signature,
+            &format!("){} {{", self.returns()),
+        );
         code.indented(|code| {
             self.before(code, site);
             match &control.flow {
@@ -52,6 +56,7 @@ impl<'m> Steps<'m> {
                 }),
             }
             self.after(code, site);
+            self.success(code);
         });
         code.line("}");
     }
@@ -83,7 +88,7 @@ impl<'m> Steps<'m> {
     fn block(&self, code: &mut Code, steps: &'m [Step]) {
         for step in steps {
             let site = Site { step, layer: None };
-            self.call(code, "", site, &|port| port.ident.clone(), &[], ");");
+            self.call(code, "", site, &|port| port.ident.clone(), &[], ";");
         }
     }
 }

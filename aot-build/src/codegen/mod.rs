@@ -5,6 +5,7 @@
 //! `::aot_rt`.
 
 mod control;
+mod conventions;
 mod docs;
 mod environment;
 mod hooks;
@@ -75,7 +76,8 @@ pub struct Generated {
     /// Attributes of the `use` that exports the names.
     pub export_attributes: &'static str,
     /// Names that the module exports: the runner, its input and output structs where there
-    /// are several inputs or outputs, and the struct of a run that goes step by step.
+    /// are several inputs or outputs, the struct of kernels where they are bound by name, and
+    /// the struct of a run that goes step by step.
     pub exports: Vec<String>,
     /// Items of the module. They use `CONSTANT_DATA: &[u8; N]`, which the caller
     /// defines in the module, unless `constants` is empty.
@@ -99,6 +101,7 @@ pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Probl
     let mut code = Code::new(1);
     runner.declaration(&mut code, attributes);
     runner.port_structs(&mut code);
+    runner.kernels(&mut code, &steps);
     code.blank();
     runner.implementation(&mut code, &steps);
     if let Some(run) = runner.run_struct() {
@@ -113,13 +116,13 @@ pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Probl
     limits::check_source(body.len(), &model.config)?;
     let type_name = model.type_name.clone();
     let structs =
-        [Some(type_name.clone()), runner.inputs_struct(), runner.outputs_struct(), runner.run_struct()];
+        [runner.inputs_struct(), runner.outputs_struct(), runner.kernels_struct(), runner.run_struct()];
     Ok(Generated {
         module_name: format!("aot_{}", names::snake_case(&type_name)),
+        exports: [type_name.clone()].into_iter().chain(structs.into_iter().flatten()).collect(),
         type_name,
         module_attributes: MODULE_ATTRIBUTES,
         export_attributes: EXPORT_ATTRIBUTES,
-        exports: structs.into_iter().flatten().collect(),
         body,
         constants: model.compiled.program.constants.bytes().to_vec(),
     })

@@ -23,12 +23,13 @@ const KEYWORDS: [&str; 53] = [
 ];
 
 /// Methods of every runner, and the variables in them.
-const METHODS: [&str; 31] = [
+const METHODS: &[&str] = &[
     "new",
     "take",
     "run",
     "run_in_place",
     "run_bytes",
+    "run_bytes_with",
     "default",
     "workspace",
     "inputs",
@@ -45,6 +46,9 @@ const METHODS: [&str; 31] = [
     "pushed",
     "layer",
     "instrument",
+    "kernels",
+    "bind",
+    "done",
     "run_with",
     "run_in_place_with",
     "feed_row_with",

@@ -215,10 +215,10 @@ impl<'m> Steps<'m> {
             let name = |port: &Port<'_>| port.ident.clone();
             if next.ended.is_empty() && next.position == position + 1 {
                 self.falls_through = true;
-                return self.call(code, &format!("{position} => "), site, &name, &[], "),");
+                return self.call(code, &format!("{position} => "), site, &name, &[], ",");
             }
             return code.block(format!("{position} => {{"), "}", |code| {
-                self.call(code, "", site, &name, &[], ");");
+                self.call(code, "", site, &name, &[], ";");
                 self.go_on(code, next);
             });
         };

@@ -28,7 +28,8 @@ impl<'m> Steps<'m> {
     pub(super) fn rows_call(&self, code: &mut Code, run: &Run, array: &impl Fn(&Port<'_>) -> String) {
         let arrays = self.run_ports(run).iter().map(|(port, _)| array(port)).collect();
         let arguments = self.passed(&self.run_sites(run), arrays);
-        code.list(&format!("steps::rows_{}(", run.first), &arguments, ");", CALL_WIDTH);
+        let close = format!("){};", self.propagated());
+        code.list(&format!("steps::rows_{}(", run.first), &arguments, &close, CALL_WIDTH);
     }
 
     /// The function of a run, and the table of its layers.
@@ -67,7 +68,7 @@ impl<'m> Steps<'m> {
             given.push(format!("{}: {reference}{}", port.ident, port.array()));
         }
         let signature = self.signature(&self.run_sites(run), given);
-        code.wide_list(&format!("pub fn {name}("), &signature, ") {");
+        code.wide_list(&format!("pub fn {name}("), &signature, &format!("){} {{", self.returns()));
         code.indented(|code| {
             if self.pushed(run).is_none() {
                 code.line("let mut rows = Rows::new();");
@@ -77,6 +78,7 @@ impl<'m> Steps<'m> {
             code.block(open, "}", |code| {
                 self.row(code, run);
             });
+            self.success(code);
         });
         code.line("}");
     }
@@ -85,12 +87,12 @@ impl<'m> Steps<'m> {
     pub(super) fn row(&self, code: &mut Code, run: &Run) {
         let array = |port: &Port<'_>| port.ident.clone();
         if run.layers.len() == 1 {
-            return self.call(code, "", self.site(run.first), &array, &["row"], ");");
+            return self.call(code, "", self.site(run.first), &array, &["row"], ";");
         }
         code.block("match layer {", "}", |code| {
             for (layer, i) in run.steps().enumerate() {
                 let pattern = if layer + 1 == run.layers.len() { "_".to_owned() } else { layer.to_string() };
-                self.call(code, &format!("{pattern} => "), self.site(i), &array, &["row"], "),");
+                self.call(code, &format!("{pattern} => "), self.site(i), &array, &["row"], ",");
             }
         });
     }

@@ -19,7 +19,9 @@ struct Given {
 impl Runner<'_> {
     /// Name of the struct of a run, unless the input is pushed in rows.
     pub(super) fn run_struct(&self) -> Option<String> {
-        self.pushed_layers().is_none().then(|| format!("{}Run", self.model.type_name))
+        // Not yet where steps may fail.
+        let stepped = self.pushed_layers().is_none() && !self.fallible();
+        stepped.then(|| format!("{}Run", self.model.type_name))
     }
 
     /// Whether a run holds the caller's inputs.

@@ -30,6 +30,19 @@ pub enum Optimize {
     Size,
 }
 
+/// How steps call their kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Calls {
+    /// Each by its own typed function.
+    #[default]
+    Direct,
+    /// All by one signature: parameters, and an array of tensor descriptions.
+    Packed,
+    /// By that signature, through pointers that are bound by name when the program starts.
+    Registry,
+}
+
 /// How often the integer arithmetic rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -83,6 +96,8 @@ pub struct Config {
     pub name: Option<String>,
     /// What the code is optimised for.
     pub optimize: Optimize,
+    /// How steps call their kernels.
+    pub calls: Calls,
     /// How often the integer arithmetic rounds.
     pub rounding: Rounding,
     /// Where the inputs are.
@@ -93,6 +108,8 @@ pub struct Config {
     pub memory: Memory,
     /// How places in the workspace are chosen.
     pub planner: Planner,
+    /// Names of tensors that can be read after a run.
+    pub keep: Vec<String>,
     /// Most bytes of RAM that the workspace may take; [`Config::ADDRESSABLE`] without.
     pub ram_limit: Option<usize>,
     /// Most bytes of flash that the constants may take; [`Config::ADDRESSABLE`] without.
@@ -127,11 +144,13 @@ impl Default for Config {
         Self {
             name: None,
             optimize: Optimize::default(),
+            calls: Calls::default(),
             rounding: Rounding::default(),
             inputs: InputPlacement::default(),
             outputs: Placement::default(),
             memory: Memory::default(),
             planner: Planner::default(),
+            keep: Vec::new(),
             ram_limit: None,
             flash_limit: None,
             model_limit: 1 << 30,

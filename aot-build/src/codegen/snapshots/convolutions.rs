@@ -35,7 +35,7 @@ mod aot_dense {
         /// Multiply-accumulates of a run.
         pub const MACS: u64 = 288;
         /// The steps, in order; what an instrument is told of them.
-        pub const STEPS: &'static [::aot_rt::StepInfo] = &steps::STEPS;
+        pub const STEPS: &'static [::aot_rt::StepInfo; 2] = &steps::STEPS;
 
         /// Extents of input `image`, outermost first.
         pub const IMAGE_SHAPE: [usize; 4] = [1, 4, 4, 1];
@@ -257,9 +257,11 @@ mod aot_dense {
             shape: &Self::CONV_1_SHAPE,
             quantization: Some(Self::CONV_1_QUANTIZATION),
         }];
+        const STEPS: &'static [::aot_rt::StepInfo] = Self::STEPS;
 
-        fn run_bytes(
+        fn run_bytes_with(
             &mut self,
+            instrument: &mut impl ::aot_rt::Instrument,
             inputs: &[&[u8]],
             outputs: &mut [&mut [u8]],
         ) -> ::core::result::Result<(), ::aot_rt::IoError> {
@@ -272,7 +274,7 @@ mod aot_dense {
             let image = ::aot_rt::input_elements::<u8, 16>(image, 0)?;
             let conv_1 = ::aot_rt::output_elements::<u8, 16>(conv_1, 0)?;
             *self.workspace.write::<u8, 5, 16>() = *image;
-            self.run_in_place();
+            self.run_in_place_with(instrument);
             *conv_1 = *self.workspace.read::<u8, 5, 16>();
             Ok(())
         }
@@ -386,6 +388,7 @@ mod aot_dense {
                 node: "conv 0\n",
                 macs: 144,
                 bytes: 46,
+                rows: 1,
                 device: None,
             },
             StepInfo {
@@ -396,6 +399,7 @@ mod aot_dense {
                 node: "conv 1\n",
                 macs: 144,
                 bytes: 46,
+                rows: 1,
                 device: None,
             },
         ];

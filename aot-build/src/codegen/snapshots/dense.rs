@@ -35,7 +35,7 @@ mod aot_dense {
         /// Multiply-accumulates of a run.
         pub const MACS: u64 = 6;
         /// The steps, in order; what an instrument is told of them.
-        pub const STEPS: &'static [::aot_rt::StepInfo] = &steps::STEPS;
+        pub const STEPS: &'static [::aot_rt::StepInfo; 1] = &steps::STEPS;
 
         /// Extents of input `input_1`, outermost first.
         pub const INPUT_1_SHAPE: [usize; 2] = [1, 3];
@@ -256,9 +256,11 @@ mod aot_dense {
             shape: &Self::IDENTITY_SHAPE,
             quantization: Some(Self::IDENTITY_QUANTIZATION),
         }];
+        const STEPS: &'static [::aot_rt::StepInfo] = Self::STEPS;
 
-        fn run_bytes(
+        fn run_bytes_with(
             &mut self,
+            instrument: &mut impl ::aot_rt::Instrument,
             inputs: &[&[u8]],
             outputs: &mut [&mut [u8]],
         ) -> ::core::result::Result<(), ::aot_rt::IoError> {
@@ -271,7 +273,7 @@ mod aot_dense {
             let input_1 = ::aot_rt::input_elements::<u8, 3>(input_1, 0)?;
             let identity = ::aot_rt::output_elements::<u8, 2>(identity, 0)?;
             *self.workspace.write::<u8, 0, 3>() = *input_1;
-            self.run_in_place();
+            self.run_in_place_with(instrument);
             *identity = *self.workspace.read::<u8, 3, 2>();
             Ok(())
         }
@@ -349,6 +351,7 @@ mod aot_dense {
             node: "dense/MatMul",
             macs: 6,
             bytes: 16,
+            rows: 1,
             device: None,
         }];
     }

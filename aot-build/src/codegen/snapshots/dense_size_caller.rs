@@ -35,7 +35,7 @@ mod aot_dense {
         /// Multiply-accumulates of a run.
         pub const MACS: u64 = 6;
         /// The steps, in order; what an instrument is told of them.
-        pub const STEPS: &'static [::aot_rt::StepInfo] = &steps::STEPS;
+        pub const STEPS: &'static [::aot_rt::StepInfo; 1] = &steps::STEPS;
 
         /// Extents of input `input_1`, outermost first.
         pub const INPUT_1_SHAPE: [usize; 2] = [1, 3];
@@ -216,9 +216,11 @@ mod aot_dense {
             shape: &Self::IDENTITY_SHAPE,
             quantization: Some(Self::IDENTITY_QUANTIZATION),
         }];
+        const STEPS: &'static [::aot_rt::StepInfo] = Self::STEPS;
 
-        fn run_bytes(
+        fn run_bytes_with(
             &mut self,
+            instrument: &mut impl ::aot_rt::Instrument,
             inputs: &[&[u8]],
             outputs: &mut [&mut [u8]],
         ) -> ::core::result::Result<(), ::aot_rt::IoError> {
@@ -230,7 +232,7 @@ mod aot_dense {
             };
             let input_1 = ::aot_rt::input_elements::<i8, 3>(input_1, 0)?;
             let identity = ::aot_rt::output_elements::<i8, 2>(identity, 0)?;
-            self.run(input_1, identity);
+            self.run_with(instrument, input_1, identity);
             Ok(())
         }
     }
@@ -305,6 +307,7 @@ mod aot_dense {
             node: "dense/MatMul",
             macs: 6,
             bytes: 16,
+            rows: 1,
             device: None,
         }];
     }
