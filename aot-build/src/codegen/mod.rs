@@ -4,27 +4,35 @@
 //! it to a file, and a person debugs it. It holds no `unsafe`; what it calls is in
 //! `::aot_rt`.
 
+mod constructors;
 mod control;
+mod conventions;
 mod docs;
 mod environment;
 mod hooks;
 mod literal;
+mod memories;
 mod names;
 mod ports;
+mod positions;
 mod pushing;
 mod rows;
 mod runner;
+mod shared;
 mod sites;
 mod specialise;
 mod state;
+mod stepping;
 mod steps;
 mod untyped;
 mod writer;
 
 pub(crate) use docs::{plain, real_value};
-pub use names::{configured, snake_case, type_name};
+pub use names::{check_types, configured, snake_case, type_name};
+pub(crate) use shared::generate_shared;
 
 use literal::integer;
+use memories::Owner;
 use ports::Ports;
 use runner::Runner;
 use steps::Steps;
@@ -48,7 +56,7 @@ const MODULE_ATTRIBUTES: &str = r#"#[allow(
 const EXPORT_ATTRIBUTES: &str = r#"#[allow(
     unused_imports,
     unreachable_pub,
-    reason = "the structs of inputs and outputs need not be named"
+    reason = "the structs of inputs, outputs and runs need not be named"
 )]"#;
 
 /// Rust source for a model. The macro and the build script put it together with the
@@ -73,8 +81,9 @@ pub struct Generated {
     pub module_attributes: &'static str,
     /// Attributes of the `use` that exports the names.
     pub export_attributes: &'static str,
-    /// Names that the module exports: the runner, and its input and output structs
-    /// where there are several inputs or outputs.
+    /// Names that the module exports: the runner, its input and output structs where there
+    /// are several inputs or outputs, the struct of kernels where they are bound by name, and
+    /// the struct of a run that goes step by step.
     pub exports: Vec<String>,
     /// Items of the module. They use `CONSTANT_DATA: &[u8; N]`, which the caller
     /// defines in the module, unless `constants` is empty.
@@ -92,28 +101,21 @@ pub struct Generated {
 ///
 /// When it has more bytes than `source_limit`.
 pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Problem> {
-    let ports = Ports::new(&model.compiled, &model.config);
+    let ports = Ports::new(&model.compiled, &model.config, Owner::runner(&model.type_name));
     let steps = Steps::new(model, &ports);
     let runner = Runner { model, ports: &ports };
     let mut code = Code::new(1);
-    runner.declaration(&mut code, attributes);
-    runner.port_structs(&mut code);
-    code.blank();
-    runner.implementation(&mut code, &steps);
-    code.blank();
-    runner.untyped(&mut code);
-    code.blank();
-    steps.module(&mut code);
+    runner.print(&mut code, attributes, steps);
     let body = code.into_text();
     limits::check_source(body.len(), &model.config)?;
     let type_name = model.type_name.clone();
-    let structs = [Some(type_name.clone()), runner.inputs_struct(), runner.outputs_struct()];
+    let exports = runner.exports().into_iter().chain(ports.memories.exports()).collect();
     Ok(Generated {
         module_name: names::module_name(&type_name),
         type_name,
         module_attributes: MODULE_ATTRIBUTES,
         export_attributes: EXPORT_ATTRIBUTES,
-        exports: structs.into_iter().flatten().collect(),
+        exports,
         body,
         constants: model.compiled.program.constants.bytes().to_vec(),
     })

@@ -29,7 +29,7 @@ const KEYWORDS: [&str; 53] = [
 
 /// Names that generated code has for something else: methods, parameters and variables. No
 /// tensor, device or pool is called so.
-const RESERVED: [&str; 47] = [
+const RESERVED: &[&str] = &[
     "activate",
     "bind",
     "clone",
@@ -37,6 +37,7 @@ const RESERVED: [&str; 47] = [
     "deactivate",
     "default",
     "devices",
+    "done",
     "drop",
     "feed_row",
     "feed_row_with",
@@ -44,18 +45,22 @@ const RESERVED: [&str; 47] = [
     "finish",
     "finish_with",
     "fmt",
+    "has_constants",
     "has_state",
     "inputs",
     "instrument",
     "into_inner",
     "kernels",
     "layer",
+    "load_constants",
     "metadata",
     "new",
+    "next_counter",
     "outputs",
     "part",
     "part_mut",
     "position",
+    "program_counter",
     "pushed",
     "reset",
     "restart",
@@ -65,6 +70,7 @@ const RESERVED: [&str; 47] = [
     "run_async",
     "run_async_with",
     "run_bytes",
+    "run_bytes_with",
     "run_in_place",
     "run_in_place_with",
     "run_until",
@@ -116,31 +122,59 @@ pub(super) fn module_name(type_name: &str) -> String {
     if camel_case(&snake) == type_name { format!("aot_{snake}") } else { format!("aot__{type_name}") }
 }
 
-/// Identifiers for the names that a configuration gives to devices, pools and the like, under
-/// `key`, in their order.
+/// Identifiers for the names that a configuration gives to devices and the like, under `key`,
+/// in their order.
 ///
 /// # Errors
 ///
 /// Names that become the same, and those that become no identifier or one that generated code
-/// has for something else.
-pub fn configured<'n>(key: &str, names: impl IntoIterator<Item = &'n str>) -> Result<Vec<String>, Problem> {
-    let (mut known, mut identifiers) = (HashMap::new(), Vec::new());
-    for name in names {
+/// has for something else. See also [`check_types`].
+pub fn configured<'n>(
+    key: &str,
+    names: impl IntoIterator<Item = &'n str> + Clone,
+) -> Result<Vec<String>, Problem> {
+    let identifier = |name: &str| {
         let identifier = snake_case(name);
-        let problem = if !is_identifier(&identifier) {
-            Some(format!("`{name}` becomes `{identifier}`, which is no Rust identifier"))
-        } else if RESERVED.contains(&identifier.as_str()) || TYPES.contains(&&*camel_case(name)) {
-            Some(format!("`{name}` becomes `{identifier}`, which the generated code has for something else"))
-        } else {
-            let other = known.insert(identifier.clone(), name);
-            other.map(|other| format!("`{other}` and `{name}` both become `{identifier}` in Rust"))
-        };
-        if let Some(message) = problem {
-            return Err(Problem::new(message).at(Location::Key(key.into())).help("choose another name"));
+        if !is_identifier(&identifier) {
+            return Err(refused(
+                key,
+                format!("`{name}` becomes `{identifier}`, which is no Rust identifier"),
+            ));
         }
-        identifiers.push(identifier);
+        if RESERVED.contains(&identifier.as_str()) {
+            let message =
+                format!("`{name}` becomes `{identifier}`, which generated code has for something else");
+            return Err(refused(key, message));
+        }
+        Ok(identifier)
+    };
+    let identifiers = names.clone().into_iter().map(identifier).collect::<Result<_, _>>()?;
+    check_types(key, names).map(|()| identifiers)
+}
+
+/// Checks that types which are called after names of a configuration, `NetDtcm` after `dtcm`,
+/// are none that every runner has, and differ.
+///
+/// # Errors
+///
+/// The first that is, and the first two that do not.
+pub fn check_types<'n>(key: &str, names: impl IntoIterator<Item = &'n str>) -> Result<(), Problem> {
+    let mut known = HashMap::new();
+    for name in names {
+        let part = camel_case(name);
+        if TYPES.contains(&part.as_str()) {
+            let message = format!("a type for `{name}` would be called as the `{part}` of a runner");
+            return Err(refused(key, message));
+        }
+        if let Some(other) = known.insert(part.clone(), name) {
+            return Err(refused(key, format!("`{other}` and `{name}` both become `{part}` in Rust")));
+        }
     }
-    Ok(identifiers)
+    Ok(())
+}
+
+fn refused(key: &str, message: String) -> Problem {
+    Problem::new(message).at(Location::Key(key.into())).help("choose another name")
 }
 
 fn is_identifier(name: &str) -> bool {
@@ -269,12 +303,13 @@ mod tests {
     fn configured_names() {
         assert_eq!(configured("devices", ["npu", "DSP 2"]), Ok(vec!["npu".into(), "dsp_2".into()]));
         for (names, expect) in [
-            (["NPU-1", "npu_1"], "`NPU-1` and `npu_1` both become `npu_1` in Rust"),
+            (["NPU-1", "npu_1"], "`NPU-1` and `npu_1` both become `Npu1` in Rust"),
+            (["npu_1", "npu1"], "`npu_1` and `npu1` both become `Npu1` in Rust"),
             (["npu", "温度"], "`温度` becomes ``, which is no Rust identifier"),
             (["2nd", "npu"], "`2nd` becomes `2nd`, which is no Rust identifier"),
             (["loop", "npu"], "`loop` becomes `loop`, which is no Rust identifier"),
-            (["npu", "Run"], "`Run` becomes `run`, which the generated code has for something else"),
-            (["error", "npu"], "`error` becomes `error`, which the generated code has for something else"),
+            (["npu", "Run"], "`Run` becomes `run`, which generated code has for something else"),
+            (["error", "npu"], "a type for `error` would be called as the `Error` of a runner"),
         ] {
             let problem = configured("devices", names).unwrap_err();
             assert_eq!(

@@ -7,6 +7,7 @@
 mod builder;
 mod data;
 mod inline;
+mod kept;
 mod quantization;
 mod shape;
 #[cfg(test)]
@@ -134,6 +135,8 @@ pub struct Graph {
     pub outputs: Vec<TensorId>,
     /// Tensors that are kept from run to run.
     pub states: Vec<State>,
+    /// Tensors that can be read after a run beside the outputs.
+    pub kept: Vec<TensorId>,
 }
 
 impl Graph {
@@ -177,8 +180,10 @@ impl Graph {
         self.nodes.iter_mut().flat_map(|node| node.op.regions_mut()).map(Region::graph_mut)
     }
 
-    /// The tensors that a run is for: the outputs, and what states become.
+    /// The tensors that a run is for: the outputs, what states become, and what can be read
+    /// besides.
     pub fn results(&self) -> impl Iterator<Item = TensorId> {
-        self.outputs.iter().copied().chain(self.states.iter().map(|state| state.after))
+        let states = self.states.iter().map(|state| state.after);
+        self.outputs.iter().copied().chain(states).chain(self.kept.iter().copied())
     }
 }

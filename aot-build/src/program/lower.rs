@@ -69,6 +69,7 @@ fn lower_with(graph: &Graph, config: &Config, constants: ConstantPool) -> Result
         return Err(problems);
     }
     lowering.outputs();
+    lowering.kept();
     lowering.states();
     Ok(lowering.program)
 }
@@ -160,6 +161,22 @@ impl Lowering<'_> {
                 _ => self.copy(id, storage),
             };
             self.port(id, view, |program| &mut program.outputs);
+        }
+    }
+
+    /// Copies every tensor to be kept that is a constant, a state, or in the caller's arrays:
+    /// a later run finds them there, or nobody does.
+    fn kept(&mut self) {
+        for &id in &self.graph.kept {
+            let view = match self.places[id.0] {
+                Some(Operand::Buffer(view))
+                    if self.program.in_workspace(view.buffer) && !self.program.is_state(view.buffer) =>
+                {
+                    view
+                }
+                _ => self.copy(id, Storage::Workspace),
+            };
+            self.port(id, view, |program| &mut program.kept);
         }
     }
 

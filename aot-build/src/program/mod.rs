@@ -4,6 +4,8 @@
 //! [memory planner](crate::plan) gives them, and [`Compiled`](crate::Compiled) holds
 //! both.
 
+pub(crate) mod blocks;
+mod constant_pools;
 mod constants;
 mod control;
 mod dependencies;
@@ -14,10 +16,12 @@ mod lower;
 mod merger;
 mod overlap;
 mod parts;
+mod pools;
 mod run;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use constant_pools::distribute;
 pub use constants::ConstantPool;
 pub use control::{Control, Flow, Work};
 pub(crate) use fuse_add::fuse_add;
@@ -25,6 +29,8 @@ pub(crate) use in_place::in_place;
 pub use liveness::Lifetime;
 pub use lower::{NodeLowering, lower};
 pub(crate) use overlap::{gaps, loads, overlap, overlapped, overlapped_load, savings, shared};
+pub use pools::{CPU, Crossing, PlacedPool};
+pub(crate) use pools::{candidates, unit};
 pub use run::{Layer, Pushed, Run, RunOverlap};
 
 use aot_rt::{Access, DType};
@@ -280,6 +286,8 @@ pub struct Program {
     pub inputs: Vec<Port>,
     /// Outputs, in the model file's order.
     pub outputs: Vec<Port>,
+    /// Tensors that can be read after a run beside the outputs; they are in the workspace.
+    pub kept: Vec<Port>,
     /// Tensors that are kept from run to run.
     pub states: Vec<State>,
     /// Tensors that are views of others, for reports.
@@ -300,6 +308,11 @@ impl Program {
     /// Whether a buffer holds a state.
     pub(crate) fn is_state(&self, id: BufferId) -> bool {
         self.states.iter().any(|state| state.view.buffer == id)
+    }
+
+    /// What is read after a run: outputs, and what can be read besides.
+    pub(crate) fn results(&self) -> impl Iterator<Item = &Port> {
+        self.outputs.iter().chain(&self.kept)
     }
 
     /// Bytes that are kept from run to run.
@@ -340,7 +353,8 @@ impl Program {
     /// All views: of steps, ports and aliases.
     pub(crate) fn views_mut(&mut self) -> impl Iterator<Item = &mut View> {
         let operands = self.steps.iter_mut().flat_map(Step::views_mut);
-        let ports = self.inputs.iter_mut().chain(&mut self.outputs).map(|port| &mut port.view);
+        let ports = self.inputs.iter_mut().chain(&mut self.outputs).chain(&mut self.kept);
+        let ports = ports.map(|port| &mut port.view);
         let ports = ports.chain(self.states.iter_mut().map(|state| &mut state.view));
         operands.chain(ports).chain(self.aliases.iter_mut().map(|alias| &mut alias.view))
     }

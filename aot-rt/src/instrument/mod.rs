@@ -1,5 +1,14 @@
 //! What observes the steps of a run.
 
+mod checksum;
+mod per_step;
+mod profiler;
+mod saturation;
+
+pub use checksum::{Checksum, Checksums};
+pub use profiler::{Profiler, Spent};
+pub use saturation::{Saturated, Saturation};
+
 use half::{bf16, f16};
 
 /// A step of a model: constants that the compiler wrote down.
@@ -20,6 +29,8 @@ pub struct StepInfo {
     pub macs: u64,
     /// Bytes of the operands that it reads and writes, constants included.
     pub bytes: u64,
+    /// How often it is called to be done once: its rows, where layers run row by row, or 1.
+    pub rows: u64,
     /// The device that runs it, if that is not the CPU.
     pub device: Option<&'static str>,
 }
@@ -81,6 +92,9 @@ pub enum Elements<'a> {
 ///
 /// Where layers run row by row, both methods are called for each row of each layer, and see
 /// that row.
+///
+/// [`Profiler`], [`Checksums`] and [`Saturation`] are ready to be used. Two instruments observe
+/// a run together as a pair.
 pub trait Instrument {
     /// Called before `step`; says whether it runs.
     #[inline(always)]
