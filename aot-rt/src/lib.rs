@@ -17,6 +17,7 @@ compile_error!("aot-rt: constants are stored little-endian; big-endian targets a
 
 mod constants;
 mod element;
+mod first;
 pub mod fixed_point;
 pub mod kernels;
 mod model;
