@@ -6,6 +6,7 @@
 //! - [`Constants`], the weights of a model in flash,
 //! - [`kernels`], the arithmetic, each kernel written once,
 //! - [`fixed_point`], the integer arithmetic behind the quantized kernels,
+//! - [`Instrument`], what can observe the steps of a run,
 //! - [`Model`], the untyped face that every generated runner has.
 //!
 //! Users rarely name anything here but [`Model`], [`TensorInfo`] and
@@ -19,6 +20,7 @@ mod constants;
 mod element;
 mod first;
 pub mod fixed_point;
+mod instrument;
 pub mod kernels;
 mod model;
 mod params;
@@ -30,6 +32,7 @@ mod workspace;
 pub use constants::Constants;
 pub use element::{DType, Element};
 pub use half::f16;
+pub use instrument::{Action, Elements, Instrument, StepInfo};
 pub use model::{IoError, Model, input_elements, output_elements};
 pub use params::{Fields, Params, Value};
 pub use part::{part, part_mut};

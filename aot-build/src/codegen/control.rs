@@ -24,32 +24,14 @@ impl<'m> Steps<'m> {
         Some(Argument { name: "condition", access: Access::Read, place: self.place(&operand) })
     }
 
-    /// What the function of a step is given that holds steps; nothing for others.
-    pub(super) fn control_arguments(
-        &self,
-        site: Site<'m>,
-        array: &impl Fn(&Port<'_>) -> String,
-    ) -> Vec<String> {
-        if site.step.control().is_none() {
-            return Vec::new();
-        }
-        let family = site.with_nested();
-        let workspace = family.iter().any(|site| self.works_in_workspace(*site));
-        let workspace = workspace.then(|| "workspace".to_owned());
-        workspace.into_iter().chain(self.ports(&family).iter().map(|(port, _)| array(port))).collect()
-    }
-
     /// The function of such a step.
     pub(super) fn control(&mut self, code: &mut Code, site: Site<'m>, control: &'m Control) {
         let family = site.with_nested();
-        let mut signature = Vec::new();
-        if family.iter().any(|site| self.works_in_workspace(*site)) {
-            signature.push("workspace: &mut Workspace".to_owned());
-        }
-        for (port, written) in self.ports(&family) {
+        let array = |(port, written): (&Port<'_>, bool)| {
             let reference = if written { "&mut " } else { "&" };
-            signature.push(format!("{}: {reference}{}", port.ident, port.array()));
-        }
+            format!("{}: {reference}{}", port.ident, port.array())
+        };
+        let signature = self.signature(&family, self.ports(&family).into_iter().map(array).collect());
         let condition = self.truth(site.step);
         code.doc(description(site.step));
         if signature.len() > MANY_ARGUMENTS {
@@ -59,13 +41,17 @@ impl<'m> Steps<'m> {
             code.line(r#"#[allow(clippy::too_many_lines, reason = "a line for each step")]"#);
         }
         code.wide_list(&format!("pub fn {}(", site.step.name), &signature, ") {");
-        code.indented(|code| match &control.flow {
-            Flow::If { then, otherwise } => self.branches(code, &condition, then, otherwise),
-            Flow::While { condition: steps, body, .. } => code.block("loop {", "}", |code| {
-                self.block(code, steps);
-                code.block(format!("if {condition} == 0 {{"), "}", |code| code.line("break;"));
-                self.block(code, body);
-            }),
+        code.indented(|code| {
+            self.before(code, site);
+            match &control.flow {
+                Flow::If { then, otherwise } => self.branches(code, &condition, then, otherwise),
+                Flow::While { condition: steps, body, .. } => code.block("loop {", "}", |code| {
+                    self.block(code, steps);
+                    code.block(format!("if {condition} == 0 {{"), "}", |code| code.line("break;"));
+                    self.block(code, body);
+                }),
+            }
+            self.after(code, site);
         });
         code.line("}");
     }

@@ -6,6 +6,8 @@
 
 mod control;
 mod docs;
+mod environment;
+mod hooks;
 mod literal;
 mod names;
 mod ports;
@@ -13,6 +15,7 @@ mod pushing;
 mod rows;
 mod runner;
 mod sites;
+mod specialise;
 mod state;
 mod steps;
 mod untyped;

@@ -23,7 +23,7 @@ const KEYWORDS: [&str; 53] = [
 ];
 
 /// Methods of every runner, and the variables in them.
-const METHODS: [&str; 20] = [
+const METHODS: [&str; 24] = [
     "new",
     "take",
     "run",
@@ -44,6 +44,10 @@ const METHODS: [&str; 20] = [
     "row",
     "pushed",
     "layer",
+    "instrument",
+    "run_with",
+    "run_in_place_with",
+    "feed_row_with",
 ];
 
 /// Names that a type must not have, as generated code uses them for something else.

@@ -1,11 +1,12 @@
 //! The runner of a model whose input is pushed row by row.
 
 use super::docs;
+use super::environment::INSTRUMENT;
 use super::literal::integer;
 use super::ports::Port;
 use super::runner::Runner;
 use super::steps::Steps;
-use super::writer::Code;
+use super::writer::{CALL_WIDTH, Code};
 use crate::config::Placement;
 use crate::program::Pushed;
 
@@ -20,16 +21,15 @@ impl Runner<'_> {
     pub(super) fn push_rows(&self, code: &mut Code, steps: &Steps<'_>, input: &Port<'_>, pushed: Pushed) {
         let (rows, row_len) = (integer(pushed.rows), integer(input.ty().shape.elements() / pushed.rows));
         let row = format!("row: &[{}; {row_len}]", input.element());
-        code.blank();
-        code.doc("Runs the model: pushes all rows of its input.");
-        self.signature(code, "run", true);
+        self.uninstrumented(code, "run", true, "Runs the model: pushes all rows of its input.");
+        self.instrumented(code, "run", true);
         code.indented(|code| {
             code.line("self.restart();");
             code.block(format!("for row in {}.as_chunks::<{row_len}>().0 {{", input.ident), "}", |code| {
-                code.line("self.take_row(row);");
+                code.line("self.take_row(instrument, row);");
             });
             let end = if self.ports.output_place == Placement::Caller { ";" } else { "" };
-            code.line(format!("self.finish({}){end}", self.output_arguments()));
+            code.line(format!("self.finish({}){end}", self.passed_on(self.output_arguments())));
         });
         code.line("}");
         self.feed_row(code, input, &rows, &row);
@@ -41,13 +41,15 @@ impl Runner<'_> {
         });
         code.blank();
         code.doc("Takes a row, and computes as far as that reaches.");
-        code.block(format!("fn take_row(&mut self, {row}) {{"), "}", |code| {
+        code.wide_list("fn take_row(", &["&mut self".into(), INSTRUMENT.into(), row], ") {");
+        code.indented(|code| {
             self.ensure_state(code);
             code.line("let workspace = &mut self.workspace;");
             code.line("steps::input_row(workspace, self.pushed, row);");
             code.line("self.pushed += 1;");
-            code.line("steps::rows_0(workspace, &mut self.rows, self.pushed);");
+            code.line("steps::rows_0(workspace, &mut self.rows, self.pushed, instrument);");
         });
+        code.line("}");
         self.finish(code, steps);
     }
 
@@ -67,23 +69,23 @@ impl Runner<'_> {
             "Pushes the next of {rows} rows of input {}; the last one {what}, and the next\nis the first again.",
             docs::code_span(&input.port.name)
         ));
-        let mut arguments = vec!["&mut self".to_owned(), row.to_owned()];
-        if place == Placement::Caller {
-            match self.outputs_struct() {
-                Some(name) => arguments.push(format!("outputs: {name}<'_>")),
-                None => arguments.extend(
-                    self.ports.outputs.iter().map(|port| format!("{}: &mut {}", port.ident, port.array())),
-                ),
-            }
-        }
+        let outputs = self.output_parameters();
+        let arguments = [vec!["&mut self".to_owned(), row.to_owned()], outputs.clone()].concat();
         code.wide_list("pub fn feed_row(", &arguments, &format!(") -> {result} {{"));
+        let passed = ["&mut ()", "row"].map(str::to_owned).into_iter().chain(self.output_arguments());
+        code.indented(|code| code.list("self.feed_row_with(", &passed.collect::<Vec<_>>(), ")", CALL_WIDTH));
+        code.line("}");
+        code.blank();
+        code.doc("The same, observed by `instrument`.");
+        let arguments = [vec!["&mut self".to_owned(), INSTRUMENT.into(), row.to_owned()], outputs].concat();
+        code.wide_list("pub fn feed_row_with(", &arguments, &format!(") -> {result} {{"));
         code.indented(|code| {
-            code.line("self.take_row(row);");
+            code.line("self.take_row(instrument, row);");
             code.block(format!("if self.pushed < {rows} {{"), "}", |code| {
                 code.line(format!("return {unready};"));
             });
             code.line("self.restart();");
-            let finish = format!("self.finish({})", self.output_arguments());
+            let finish = format!("self.finish({})", self.passed_on(self.output_arguments()));
             if unready == "None" {
                 code.line(format!("Some({finish})"));
             } else {
@@ -101,6 +103,9 @@ impl Runner<'_> {
         self.private_signature(code, "finish");
         code.indented(|code| {
             let first = self.model.compiled.program.runs.first().map_or(0, |run| run.steps().end);
+            if first == steps.steps().len() {
+                code.line("let _ = instrument; // No step follows.");
+            }
             if steps.use_workspace_from(first) {
                 code.line("let workspace = &mut self.workspace;");
             }

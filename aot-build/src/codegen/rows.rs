@@ -4,25 +4,30 @@ use aot_rt::kernels::{RowLayer, RowOrigin, RowSource};
 
 use super::literal::integer;
 use super::ports::Port;
+use super::sites::Site;
 use super::steps::Steps;
 use super::writer::{CALL_WIDTH, Code};
 use crate::program::{Pushed, Run};
 
-impl Steps<'_> {
+impl<'m> Steps<'m> {
     /// How the input is pushed, where `run` is the one that reads its rows.
     fn pushed(&self, run: &Run) -> Option<Pushed> {
         self.compiled().program.pushed.filter(|_| run.first == 0)
     }
 
+    fn run_sites(&self, run: &Run) -> Vec<Site<'m>> {
+        run.steps().map(|i| self.site(i)).collect()
+    }
+
     /// The caller's arrays that the steps of a run use.
-    fn run_ports(&self, run: &Run) -> Vec<(&Port<'_>, bool)> {
-        self.ports(&run.steps().map(|i| self.site(i)).collect::<Vec<_>>())
+    fn run_ports(&self, run: &Run) -> Vec<(&'m Port<'m>, bool)> {
+        self.ports(&self.run_sites(run))
     }
 
     /// The call of a run.
     pub(super) fn rows_call(&self, code: &mut Code, run: &Run, array: &impl Fn(&Port<'_>) -> String) {
-        let mut arguments = vec!["workspace".to_owned()];
-        arguments.extend(self.run_ports(run).iter().map(|(port, _)| array(port)));
+        let arrays = self.run_ports(run).iter().map(|(port, _)| array(port)).collect();
+        let arguments = self.passed(&self.run_sites(run), arrays);
         code.list(&format!("steps::rows_{}(", run.first), &arguments, ");", CALL_WIDTH);
     }
 
@@ -50,17 +55,18 @@ impl Steps<'_> {
             None if count == 1 => format!("Step `{}`, row by row.", names[0]),
             None => format!("Steps `{}` to `{}`, row by row.", names[0], names[1]),
         });
-        let mut signature = vec!["workspace: &mut Workspace".to_owned()];
+        let mut given = Vec::new();
         let pushed = if self.pushed(run).is_some() {
-            signature.extend([format!("rows: &mut Rows<{count}>"), "pushed: usize".into()]);
+            given.extend([format!("rows: &mut Rows<{count}>"), "pushed: usize".into()]);
             "pushed"
         } else {
             "0"
         };
         for (port, written) in self.run_ports(run) {
             let reference = if written { "&mut " } else { "&" };
-            signature.push(format!("{}: {reference}{}", port.ident, port.array()));
+            given.push(format!("{}: {reference}{}", port.ident, port.array()));
         }
+        let signature = self.signature(&self.run_sites(run), given);
         code.wide_list(&format!("pub fn {name}("), &signature, ") {");
         code.indented(|code| {
             if self.pushed(run).is_none() {

@@ -4,10 +4,11 @@
 use aot_rt::DType;
 
 use super::docs;
+use super::environment::INSTRUMENT;
 use super::literal::{array, float, integer};
 use super::ports::{Port, Ports};
 use super::steps::Steps;
-use super::writer::Code;
+use super::writer::{CALL_WIDTH, Code};
 use crate::Model;
 use crate::config::{InputPlacement, Placement};
 
@@ -139,6 +140,8 @@ impl Runner<'_> {
             "Multiply-accumulates of a run."
         };
         constant(macs, "MACS", "u64", integer(compiled.program.macs()));
+        code.doc("The steps, in order; what an instrument is told of them.");
+        code.line("pub const STEPS: &'static [::aot_rt::StepInfo] = &steps::STEPS;");
         let inputs = self.ports.inputs.iter().map(|port| ("input", port));
         let outputs = self.ports.outputs.iter().map(|port| ("output", port));
         for (role, port) in inputs.chain(outputs) {
@@ -210,42 +213,44 @@ impl Runner<'_> {
     }
 
     fn run_with_copies(&self, code: &mut Code) {
-        code.blank();
-        code.doc("Runs the model: copies its inputs into the workspace first.");
-        self.signature(code, "run", true);
+        self.uninstrumented(code, "run", true, "Runs the model: copies its inputs into the workspace first.");
+        self.instrumented(code, "run", true);
         code.indented(|code| {
             for port in &self.ports.inputs {
                 code.line(format!("*self.{}_mut() = *{};", port.ident, self.input_array(port)));
             }
             let end = if self.ports.output_place == Placement::Caller { ";" } else { "" };
-            code.line(format!("self.run_in_place({}){end}", self.output_arguments()));
+            let passed = self.passed_on(self.output_arguments());
+            code.line(format!("self.run_in_place_with({passed}){end}"));
         });
         code.line("}");
     }
 
-    /// The function that calls the steps.
+    /// The function that calls the steps, and the one that nothing observes.
     fn run_steps(&self, code: &mut Code, steps: &Steps<'_>, name: &str, takes_inputs: bool) {
-        code.blank();
-        if takes_inputs {
-            code.doc("Runs the model.");
+        let doc = if takes_inputs {
+            "Runs the model."
         } else {
-            code.doc(
-                "Runs the model on what is in the regions of its inputs.\n\n\
-                 The steps use that memory, too: write the inputs again before the next run.",
-            );
-        }
-        if self.model.compiled.program.steps.len() > MANY_STEPS {
-            code.line(r#"#[allow(clippy::too_many_lines, reason = "a line for each step")]"#);
-        }
+            "Runs the model on what is in the regions of its inputs.\n\n\
+             The steps use that memory, too: write the inputs again before the next run."
+        };
+        self.uninstrumented(code, name, takes_inputs, doc);
         let use_workspace = steps.use_workspace();
-        if !use_workspace && self.ports.output_place == Placement::Caller {
-            code.line(r#"#[allow(clippy::unused_self, reason = "no step needs memory of its own")]"#);
-        }
-        self.signature(code, name, takes_inputs);
+        self.instrumented_with(code, name, takes_inputs, |code| {
+            if self.model.compiled.program.steps.len() > MANY_STEPS {
+                code.line(r#"#[allow(clippy::too_many_lines, reason = "a line for each step")]"#);
+            }
+            if !use_workspace && self.ports.output_place == Placement::Caller {
+                code.line(r#"#[allow(clippy::unused_self, reason = "no step needs memory of its own")]"#);
+            }
+        });
         code.indented(|code| {
             self.ensure_state(code);
             if use_workspace {
                 code.line("let workspace = &mut self.workspace;");
+            }
+            if steps.steps().is_empty() {
+                code.line("let _ = instrument; // There is no step.");
             }
             let unused = |port: &&Port<'_>| takes_inputs && !steps.use_port(port);
             for port in self.ports.inputs.iter().filter(unused) {
@@ -261,6 +266,47 @@ impl Runner<'_> {
             }
         });
         code.line("}");
+    }
+
+    /// A function `name` that runs `name_with` without an instrument.
+    pub(super) fn uninstrumented(&self, code: &mut Code, name: &str, takes_inputs: bool, doc: &str) {
+        code.blank();
+        code.doc(doc);
+        self.function(code, &format!("pub fn {name}("), &[], takes_inputs);
+        let inputs = match self.inputs_struct() {
+            Some(_) => vec!["inputs".to_owned()],
+            None => self.ports.inputs.iter().map(|port| port.ident.clone()).collect(),
+        };
+        let inputs = if takes_inputs { inputs } else { Vec::new() };
+        let passed = [vec!["&mut ()".to_owned()], inputs, self.output_arguments()].concat();
+        let end = if self.ports.output_place == Placement::Caller { ";" } else { "" };
+        code.indented(|code| {
+            code.list(&format!("self.{name}_with("), &passed, &format!("){end}"), CALL_WIDTH);
+        });
+        code.line("}");
+    }
+
+    /// `pub fn name_with(&mut self, instrument, ..) -> .. {`.
+    pub(super) fn instrumented(&self, code: &mut Code, name: &str, takes_inputs: bool) {
+        self.instrumented_with(code, name, takes_inputs, |_| ());
+    }
+
+    fn instrumented_with(
+        &self,
+        code: &mut Code,
+        name: &str,
+        takes_inputs: bool,
+        attributes: impl FnOnce(&mut Code),
+    ) {
+        code.blank();
+        code.doc(format!("[`{name}`](Self::{name}), observed by `instrument`."));
+        attributes(code);
+        self.function(code, &format!("pub fn {name}_with("), &[INSTRUMENT], takes_inputs);
+    }
+
+    /// What a run hands on: the instrument, and `arguments`.
+    pub(super) fn passed_on(&self, arguments: Vec<String>) -> String {
+        [vec!["instrument".to_owned()], arguments].concat().join(", ")
     }
 
     pub(super) fn has_state(&self) -> bool {
@@ -286,18 +332,14 @@ impl Runner<'_> {
         }
     }
 
-    /// `pub fn name(&mut self, ..) -> .. {`.
-    pub(super) fn signature(&self, code: &mut Code, name: &str, takes_inputs: bool) {
-        self.function(code, "pub fn", name, takes_inputs);
-    }
-
-    /// `fn name(&mut self, ..) -> .. {`, without the inputs.
+    /// `fn name(&mut self, instrument, ..) -> .. {`, without the inputs.
     pub(super) fn private_signature(&self, code: &mut Code, name: &str) {
-        self.function(code, "fn", name, false);
+        self.function(code, &format!("fn {name}("), &[INSTRUMENT], false);
     }
 
-    fn function(&self, code: &mut Code, keyword: &str, name: &str, takes_inputs: bool) {
+    fn function(&self, code: &mut Code, open: &str, environment: &[&str], takes_inputs: bool) {
         let mut arguments = vec!["&mut self".to_owned()];
+        arguments.extend(environment.iter().map(ToString::to_string));
         if takes_inputs {
             match (self.inputs_struct(), self.ports.inputs.as_slice()) {
                 (Some(name), _) => arguments.push(format!("inputs: {name}<'_>")),
@@ -306,22 +348,25 @@ impl Runner<'_> {
                 }
             }
         }
-        let outputs = self.ports.outputs.as_slice();
-        let result = match (self.ports.output_place, self.outputs_struct(), outputs) {
+        arguments.extend(self.output_parameters());
+        let result = match (self.ports.output_place, self.outputs_struct(), &self.ports.outputs[..]) {
             (Placement::Workspace, Some(name), _) => format!(" -> {name}<'_>"),
             (Placement::Workspace, None, [port]) => format!(" -> &{}", port.array()),
-            (Placement::Workspace, None, _) => String::new(),
-            (Placement::Caller, Some(name), _) => {
-                arguments.push(format!("outputs: {name}<'_>"));
-                String::new()
-            }
-            (Placement::Caller, None, outputs) => {
-                let argument = |port: &Port<'_>| format!("{}: &mut {}", port.ident, port.array());
-                arguments.extend(outputs.iter().map(argument));
-                String::new()
-            }
+            _ => String::new(),
         };
-        code.wide_list(&format!("{keyword} {name}("), &arguments, &format!("){result} {{"));
+        code.wide_list(open, &arguments, &format!("){result} {{"));
+    }
+
+    /// The parameters for outputs, where they are the caller's.
+    pub(super) fn output_parameters(&self) -> Vec<String> {
+        match (self.ports.output_place, self.outputs_struct()) {
+            (Placement::Workspace, _) => Vec::new(),
+            (Placement::Caller, Some(name)) => vec![format!("outputs: {name}<'_>")],
+            (Placement::Caller, None) => {
+                let parameter = |port: &Port<'_>| format!("{}: &mut {}", port.ident, port.array());
+                self.ports.outputs.iter().map(parameter).collect()
+            }
+        }
     }
 
     fn input_array(&self, port: &Port<'_>) -> String {
@@ -335,12 +380,12 @@ impl Runner<'_> {
         if is_input { self.input_array(port) } else { port.ident.clone() }
     }
 
-    /// What `run` hands on to `run_in_place`.
-    pub(super) fn output_arguments(&self) -> String {
-        match (self.ports.output_place, self.outputs_struct(), self.ports.outputs.as_slice()) {
-            (Placement::Caller, Some(_), _) => "outputs".into(),
-            (Placement::Caller, None, [port]) => port.ident.clone(),
-            (Placement::Caller, None, _) | (Placement::Workspace, ..) => String::new(),
+    /// The arguments for outputs, where they are the caller's.
+    pub(super) fn output_arguments(&self) -> Vec<String> {
+        match (self.ports.output_place, self.outputs_struct()) {
+            (Placement::Workspace, _) => Vec::new(),
+            (Placement::Caller, Some(_)) => vec!["outputs".into()],
+            (Placement::Caller, None) => self.ports.outputs.iter().map(|port| port.ident.clone()).collect(),
         }
     }
 }

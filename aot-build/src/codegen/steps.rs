@@ -10,69 +10,12 @@ use super::docs;
 use super::literal::{integer, params};
 use super::ports::{Port, Ports};
 use super::sites::Site;
+use super::specialise::specialises;
 use super::writer::{CALL_WIDTH, Code};
 use crate::config::Optimize;
 use crate::error::spaced;
 use crate::program::{ConstantView, Flow, Operand, Step, Storage, View, Work, overlapped};
 use crate::{Compiled, Model};
-
-/// Whether a kernel is compiled for the extents of each layer under `optimize =
-/// "speed"`: where a measurement on x86-64 says that it pays.
-///
-/// Known extents make pools 2 to 17 times as fast, means 2, float depthwise
-/// convolutions 1.4, sums 1.4 to 2, whole int8 networks of convolutions 1.03 to 1.3.
-/// Matrix products, tables and conversions gain nothing: they share one instance.
-fn specialises(kernel: &Kernel) -> bool {
-    matches!(
-        kernel,
-        Kernel::AddF32(_)
-            | Kernel::AddI8(_)
-            | Kernel::AddI16(_)
-            | Kernel::SubI16(_)
-            | Kernel::MaximumF32(_)
-            | Kernel::MaximumI8(_)
-            | Kernel::MinimumF32(_)
-            | Kernel::MinimumI8(_)
-            | Kernel::MulF32(_)
-            | Kernel::MulI16(_)
-            | Kernel::MulI8(_)
-            | Kernel::SquaredDifferenceF32(_)
-            | Kernel::SquaredDifferenceI8(_)
-            | Kernel::SubF32(_)
-            | Kernel::SubI8(_)
-            | Kernel::AveragePool2dF32(_)
-            | Kernel::AveragePool2dI16(_)
-            | Kernel::AveragePool2dI8(_)
-            | Kernel::ClampF32(_)
-            | Kernel::Conv2dAddF16(_)
-            | Kernel::Conv2dAddF32(_)
-            | Kernel::Conv2dAddI8(_)
-            | Kernel::Conv2dDynamicI8(_)
-            | Kernel::Conv2dF16(_)
-            | Kernel::Conv2dF32(_)
-            | Kernel::Conv2dI8(_)
-            | Kernel::Conv2dI16(_)
-            | Kernel::DepthwiseConv2dAsymmetricI8(_)
-            | Kernel::DepthwiseConv2dDynamicI8(_)
-            | Kernel::DepthwiseConv2dF16(_)
-            | Kernel::DepthwiseConv2dF32(_)
-            | Kernel::DepthwiseConv2dI8(_)
-            | Kernel::DepthwiseConv2dI16(_)
-            | Kernel::L2Pool2dF32(_)
-            | Kernel::MaxPool2dF32(_)
-            | Kernel::MaxPool2dI16(_)
-            | Kernel::MaxPool2dI8(_)
-            | Kernel::MeanF32(_)
-            | Kernel::MeanI16(_)
-            | Kernel::MeanI8(_)
-            | Kernel::ReduceMaximumF32(_)
-            | Kernel::ReduceMaximumI8(_)
-            | Kernel::ReduceMinimumF32(_)
-            | Kernel::ReduceMinimumI8(_)
-            | Kernel::ReduceSumF32(_)
-            | Kernel::ReduceSumI32(_)
-    )
-}
 
 /// How a step reaches one of its operands.
 pub(super) enum Place<'p> {
@@ -96,21 +39,25 @@ pub(super) struct Steps<'m> {
     model: &'m Model,
     ports: &'m Ports<'m>,
     /// What the module imports from the runtime.
-    imports: BTreeSet<&'static str>,
+    pub(super) imports: BTreeSet<&'static str>,
     /// What it imports from there beside the kernels.
     pub(super) kernel_imports: BTreeSet<&'static str>,
     /// Parameters already printed: kernel's name and parameters to their name.
     params: HashMap<(&'static str, String), String>,
+    /// Positions in the table of steps, by name.
+    indices: HashMap<&'m str, usize>,
 }
 
 impl<'m> Steps<'m> {
     pub(super) fn new(model: &'m Model, ports: &'m Ports<'m>) -> Self {
+        let steps = model.compiled.program.steps.iter().flat_map(Step::with_nested);
         Self {
             model,
             ports,
             imports: BTreeSet::new(),
             kernel_imports: BTreeSet::new(),
             params: HashMap::new(),
+            indices: steps.enumerate().map(|(i, step)| (step.name.as_str(), i)).collect(),
         }
     }
 
@@ -136,6 +83,11 @@ impl<'m> Steps<'m> {
     fn start(&self, view: View) -> Option<usize> {
         let in_workspace = self.compiled().program.buffer(view.buffer).storage == Storage::Workspace;
         in_workspace.then(|| self.compiled().offsets[view.buffer.index()] + view.offset)
+    }
+
+    /// Position in the table of steps.
+    pub(super) fn index(&self, site: Site<'m>) -> usize {
+        self.indices[site.step.name.as_str()]
     }
 
     pub(super) fn steps(&self) -> &'m [Step] {
@@ -212,7 +164,17 @@ impl<'m> Steps<'m> {
         }
     }
 
-    /// The call of a step, with `more` arguments at the end.
+    /// What a step's kernel works on in the caller's arrays.
+    fn arrays(&self, site: Site<'m>) -> Vec<(Argument<'m>, &'m Port<'m>)> {
+        let arguments = self.arguments(site).into_iter();
+        let caller = arguments.filter_map(|argument| match argument.place {
+            Place::Caller(_, port) => Some((argument, port)),
+            Place::Workspace(..) | Place::Constant(_) => None,
+        });
+        caller.collect()
+    }
+
+    /// The call of a step, with `more` arguments behind the caller's arrays.
     pub(super) fn call(
         &self,
         code: &mut Code,
@@ -222,17 +184,16 @@ impl<'m> Steps<'m> {
         more: &[&str],
         close: &str,
     ) {
-        let mut arguments = self.control_arguments(site, array);
-        for argument in self.arguments(site) {
-            match argument.place {
-                Place::Workspace(..) if arguments.first().is_none_or(|first| first != "workspace") => {
-                    arguments.insert(0, "workspace".to_owned());
-                }
-                Place::Workspace(..) | Place::Constant(_) => (),
-                Place::Caller(_, port) => arguments.push(array(port)),
+        let (family, mut arrays) = match site.step.control() {
+            Some(_) => {
+                let family = site.with_nested();
+                let arrays = self.ports(&family).iter().map(|(port, _)| array(port)).collect();
+                (family, arrays)
             }
-        }
-        arguments.extend(more.iter().map(ToString::to_string));
+            None => (vec![site], self.arrays(site).iter().map(|(_, port)| array(port)).collect::<Vec<_>>()),
+        };
+        arrays.extend(more.iter().map(ToString::to_string));
+        let arguments = self.passed(&family, arrays);
         code.list(&format!("{path}{}(", site.step.name), &arguments, close, CALL_WIDTH);
     }
 
@@ -252,6 +213,11 @@ impl<'m> Steps<'m> {
         if let (Some(pushed), [input]) = (self.compiled().program.pushed, &self.ports.inputs[..]) {
             self.input_row(&mut functions, input, pushed);
         }
+        self.table(&mut functions);
+        if !self.steps().is_empty() {
+            self.imports.extend(["Action", "Elements", "Instrument"]);
+        }
+        self.imports.insert("StepInfo");
         let has_constants = !self.compiled().program.constants.bytes().is_empty();
         code.doc("The steps of a run, in order.");
         code.block("mod steps {", "}", |code| {
@@ -331,20 +297,17 @@ impl<'m> Steps<'m> {
         let step = site.step;
         code.doc(description(step));
         let arguments = self.arguments(site);
-        let mut signature = Vec::new();
-        if arguments.iter().any(|argument| matches!(argument.place, Place::Workspace(..))) {
-            signature.push("workspace: &mut Workspace".to_owned());
-        }
-        for Argument { name, access, place } in &arguments {
-            if let Place::Caller(_, port) = place {
-                let reference = if *access == Access::Write { "&mut " } else { "&" };
-                signature.push(format!("{name}: {reference}{}", port.array()));
-            }
-        }
+        let array = |(argument, port): &(Argument<'_>, &Port<'_>)| {
+            let reference = if argument.access == Access::Write { "&mut " } else { "&" };
+            format!("{}: {reference}{}", argument.name, port.array())
+        };
+        let mut arrays: Vec<_> = self.arrays(site).iter().map(array).collect();
         if site.layer.is_some() {
-            signature.push("row: usize".to_owned());
+            arrays.push("row: usize".to_owned());
         }
+        let signature = self.signature(&[site], arrays);
         let mut body = Code::new(code.indent() + 1);
+        self.before(&mut body, site);
         self.regions(&mut body, &arguments);
         for argument in &arguments {
             self.binding(&mut body, argument);
@@ -358,6 +321,7 @@ impl<'m> Steps<'m> {
         });
         call.extend(tensors.into_iter().chain(rest.collect::<Vec<_>>()));
         body.list(&format!("kernels::{}(", kernel.name()), &call, ");", CALL_WIDTH);
+        self.after(&mut body, site);
         code.wide_list(&format!("pub fn {}(", step.name), &signature, ") {");
         code.append(body);
         code.line("}");
@@ -396,7 +360,7 @@ impl<'m> Steps<'m> {
         }
     }
 
-    fn ring_row(&mut self, ring: &str, rows: usize) -> String {
+    pub(super) fn ring_row(&mut self, ring: &str, rows: usize) -> String {
         self.kernel_imports.insert("ring_row");
         format!("ring_row({ring}, {}, row)", integer(rows))
     }

@@ -1,7 +1,6 @@
 //! The untyped face of the runner: `impl aot_rt::Model`.
 
-use aot_rt::DType;
-
+use super::hooks::variant;
 use super::ports::Port;
 use super::runner::Runner;
 use super::writer::{Code, STRUCT_WIDTH};
@@ -91,21 +90,6 @@ fn tensor_infos(code: &mut Code, name: &str, ports: &[Port<'_>]) {
                 code.block(format!("{ty} {{"), "},", |code| fields(code, port));
             }
         }),
-    }
-}
-
-fn variant(dtype: DType) -> &'static str {
-    match dtype {
-        DType::I8 => "I8",
-        DType::U8 => "U8",
-        DType::I16 => "I16",
-        DType::I32 => "I32",
-        DType::U32 => "U32",
-        DType::I64 => "I64",
-        DType::U64 => "U64",
-        DType::F16 => "F16",
-        DType::F32 => "F32",
-        DType::Bool => "Bool",
     }
 }
 

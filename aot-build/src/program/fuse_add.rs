@@ -73,6 +73,7 @@ fn fusion(merger: &Merger<'_>, add: usize, [t, s]: [usize; 2]) -> Option<Fusion>
     operands[1] = Operand::Buffer(s_view);
     let step = Step {
         name: sum.name.replace("add", "conv2d_add"),
+        operator: step.operator,
         node: step.node.clone(),
         description: format!("{}; added to {}", step.description, sum.description),
         work: Work::Kernel(kernel),

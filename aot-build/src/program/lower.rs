@@ -194,7 +194,7 @@ impl Lowering<'_> {
         let name = format!("copy_{}", self.program.steps.len());
         let description = format!("{bytes} bytes");
         let node = tensor.name.clone();
-        self.program.steps.push(Step { name, node, description, work, operands, macs: 0 });
+        self.program.steps.push(Step { name, operator: "copy", node, description, work, operands, macs: 0 });
     }
 
     fn read(&mut self, id: TensorId) -> Operand {
@@ -339,9 +339,10 @@ impl<'g> NodeLowering<'_, 'g> {
     /// Appends a step.
     pub fn step(&mut self, kernel: Kernel, operands: Vec<Operand>, macs: u64, description: String) {
         let steps = &mut self.lowering.program.steps;
-        let name = format!("{}_{}", self.node.op.label(), steps.len());
+        let operator = self.node.op.label();
+        let name = format!("{operator}_{}", steps.len());
         let (node, work) = (self.node.name.clone(), Work::Kernel(kernel));
-        steps.push(Step { name, node, description, work, operands, macs });
+        steps.push(Step { name, operator, node, description, work, operands, macs });
     }
 
     /// Makes result `i` a view of an operand, without a step, where the operator says that

@@ -176,6 +176,8 @@ const fn signed(dtype: DType) -> DType {
 pub struct Step {
     /// Operator and position: `conv2d_0`.
     pub name: String,
+    /// The operator.
+    pub operator: &'static str,
     /// Name of the model file's node that it comes from.
     pub node: String,
     /// Extents, strides and activation for the reader: `3×3, 8 → 16, relu`.
@@ -197,6 +199,12 @@ impl Step {
             Operand::Constant(view) => view.len * view.dtype.size(),
             Operand::Buffer(_) => 0,
         };
+        self.operands.iter().map(bytes).sum()
+    }
+
+    /// Bytes of all operands.
+    pub(crate) fn bytes(&self) -> u64 {
+        let bytes = |operand: &Operand| (operand.len() * operand.dtype().size()) as u64;
         self.operands.iter().map(bytes).sum()
     }
 

@@ -217,6 +217,7 @@ mod tests {
                 Operand::Buffer(View { buffer: BufferId(buffer), offset, dtype: DType::I8, len: 4 })
             };
             program::Step {
+                operator: "test",
                 name: String::new(),
                 node: String::new(),
                 description: String::new(),

@@ -34,6 +34,8 @@ mod aot_dense {
         pub const CONSTANT_BYTES: usize = 23;
         /// Multiply-accumulates of a run.
         pub const MACS: u64 = 288;
+        /// The steps, in order; what an instrument is told of them.
+        pub const STEPS: &'static [::aot_rt::StepInfo] = &steps::STEPS;
 
         /// Extents of input `image`, outermost first.
         pub const IMAGE_SHAPE: [usize; 4] = [1, 4, 4, 1];
@@ -79,8 +81,17 @@ mod aot_dense {
 
         /// Runs the model: copies its inputs into the workspace first.
         pub fn run(&mut self, image: &[i8; 16]) -> &[i8; 16] {
+            self.run_with(&mut (), image)
+        }
+
+        /// [`run`](Self::run), observed by `instrument`.
+        pub fn run_with(
+            &mut self,
+            instrument: &mut impl ::aot_rt::Instrument,
+            image: &[i8; 16],
+        ) -> &[i8; 16] {
             *self.image_mut() = *image;
-            self.run_in_place()
+            self.run_in_place_with(instrument)
         }
 
         /// Input `image`, shape `[1, 4, 4, 1]`, real value `(q + 3) / 2`.
@@ -95,9 +106,17 @@ mod aot_dense {
         ///
         /// The steps use that memory, too: write the inputs again before the next run.
         pub fn run_in_place(&mut self) -> &[i8; 16] {
+            self.run_in_place_with(&mut ())
+        }
+
+        /// [`run_in_place`](Self::run_in_place), observed by `instrument`.
+        pub fn run_in_place_with(
+            &mut self,
+            instrument: &mut impl ::aot_rt::Instrument,
+        ) -> &[i8; 16] {
             let workspace = &mut self.workspace;
-            steps::conv2d_0(workspace);
-            steps::conv2d_1(workspace);
+            steps::conv2d_0(workspace, instrument);
+            steps::conv2d_1(workspace, instrument);
             self.conv_1()
         }
 
@@ -160,7 +179,7 @@ mod aot_dense {
     /// The steps of a run, in order.
     mod steps {
         use ::aot_rt::kernels::{self, Overlap, Overlapping};
-        use ::aot_rt::specialise;
+        use ::aot_rt::{Action, Elements, Instrument, StepInfo, specialise};
 
         type Workspace = ::aot_rt::Workspace<{ super::Dense::ARENA_BYTES }>;
 
@@ -194,7 +213,10 @@ mod aot_dense {
         });
 
         /// `conv 0`: 3×3, 1 → 1; 144 MACs.
-        pub fn conv2d_0(workspace: &mut Workspace) {
+        pub fn conv2d_0(workspace: &mut Workspace, instrument: &mut impl Instrument) {
+            if instrument.before(&STEPS[0]) == Action::Skip {
+                return;
+            }
             let memory = workspace.write::<i8, 0, 21>();
             let weights = CONSTANTS.get::<i8, 5, 9>();
             let bias = &[];
@@ -209,10 +231,14 @@ mod aot_dense {
                 multipliers,
                 shifts,
             );
+            instrument.after(&STEPS[0], &[Elements::I8(workspace.read::<i8, 0, 16>())]);
         }
 
         /// `conv 1`: 3×3, 1 → 1; 144 MACs.
-        pub fn conv2d_1(workspace: &mut Workspace) {
+        pub fn conv2d_1(workspace: &mut Workspace, instrument: &mut impl Instrument) {
+            if instrument.before(&STEPS[1]) == Action::Skip {
+                return;
+            }
             let memory = workspace.write::<i8, 0, 21>();
             let weights = CONSTANTS.get::<i8, 14, 9>();
             let bias = &[];
@@ -227,7 +253,32 @@ mod aot_dense {
                 multipliers,
                 shifts,
             );
+            instrument.after(&STEPS[1], &[Elements::I8(workspace.read::<i8, 5, 16>())]);
         }
+
+        /// What an instrument is told of the steps, in order; those within a step follow it.
+        pub static STEPS: [StepInfo; 2] = [
+            StepInfo {
+                index: 0,
+                name: "conv2d_0",
+                operator: "conv2d",
+                kernel: Some("conv2d_i8"),
+                node: "conv 0\n",
+                macs: 144,
+                bytes: 46,
+                device: None,
+            },
+            StepInfo {
+                index: 1,
+                name: "conv2d_1",
+                operator: "conv2d",
+                kernel: Some("conv2d_i8"),
+                node: "conv 1\n",
+                macs: 144,
+                bytes: 46,
+                device: None,
+            },
+        ];
     }
 }
 

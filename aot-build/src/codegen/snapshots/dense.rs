@@ -34,6 +34,8 @@ mod aot_dense {
         pub const CONSTANT_BYTES: usize = 11;
         /// Multiply-accumulates of a run.
         pub const MACS: u64 = 6;
+        /// The steps, in order; what an instrument is told of them.
+        pub const STEPS: &'static [::aot_rt::StepInfo] = &steps::STEPS;
 
         /// Extents of input `input_1`, outermost first.
         pub const INPUT_1_SHAPE: [usize; 2] = [1, 3];
@@ -79,8 +81,17 @@ mod aot_dense {
 
         /// Runs the model: copies its inputs into the workspace first.
         pub fn run(&mut self, input_1: &[i8; 3]) -> &[i8; 2] {
+            self.run_with(&mut (), input_1)
+        }
+
+        /// [`run`](Self::run), observed by `instrument`.
+        pub fn run_with(
+            &mut self,
+            instrument: &mut impl ::aot_rt::Instrument,
+            input_1: &[i8; 3],
+        ) -> &[i8; 2] {
             *self.input_1_mut() = *input_1;
-            self.run_in_place()
+            self.run_in_place_with(instrument)
         }
 
         /// Input `input_1`, shape `[1, 3]`, real value `0.1 q`.
@@ -95,8 +106,16 @@ mod aot_dense {
         ///
         /// The steps use that memory, too: write the inputs again before the next run.
         pub fn run_in_place(&mut self) -> &[i8; 2] {
+            self.run_in_place_with(&mut ())
+        }
+
+        /// [`run_in_place`](Self::run_in_place), observed by `instrument`.
+        pub fn run_in_place_with(
+            &mut self,
+            instrument: &mut impl ::aot_rt::Instrument,
+        ) -> &[i8; 2] {
             let workspace = &mut self.workspace;
-            steps::fully_connected_0(workspace);
+            steps::fully_connected_0(workspace, instrument);
             self.identity()
         }
 
@@ -159,7 +178,7 @@ mod aot_dense {
     /// The steps of a run, in order.
     mod steps {
         use ::aot_rt::kernels;
-        use ::aot_rt::{Read, Write};
+        use ::aot_rt::{Action, Elements, Instrument, Read, StepInfo, Write};
 
         type Workspace = ::aot_rt::Workspace<{ super::Dense::ARENA_BYTES }>;
 
@@ -181,7 +200,10 @@ mod aot_dense {
         };
 
         /// `dense/MatMul`: 3 → 2; 6 MACs.
-        pub fn fully_connected_0(workspace: &mut Workspace) {
+        pub fn fully_connected_0(workspace: &mut Workspace, instrument: &mut impl Instrument) {
+            if instrument.before(&STEPS[0]) == Action::Skip {
+                return;
+            }
             let (x, y) = workspace.borrow::<(Read<i8, 0, 3>, Write<i8, 3, 2>)>();
             let weights = CONSTANTS.get::<i8, 5, 6>();
             let bias = &[];
@@ -196,7 +218,20 @@ mod aot_dense {
                 multipliers,
                 shifts,
             );
+            instrument.after(&STEPS[0], &[Elements::I8(workspace.read::<i8, 3, 2>())]);
         }
+
+        /// What an instrument is told of the steps, in order; those within a step follow it.
+        pub static STEPS: [StepInfo; 1] = [StepInfo {
+            index: 0,
+            name: "fully_connected_0",
+            operator: "fully_connected",
+            kernel: Some("fully_connected_i8"),
+            node: "dense/MatMul",
+            macs: 6,
+            bytes: 16,
+            device: None,
+        }];
     }
 }
 

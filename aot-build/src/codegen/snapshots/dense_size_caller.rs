@@ -34,6 +34,8 @@ mod aot_dense {
         pub const CONSTANT_BYTES: usize = 11;
         /// Multiply-accumulates of a run.
         pub const MACS: u64 = 6;
+        /// The steps, in order; what an instrument is told of them.
+        pub const STEPS: &'static [::aot_rt::StepInfo] = &steps::STEPS;
 
         /// Extents of input `input_1`, outermost first.
         pub const INPUT_1_SHAPE: [usize; 2] = [1, 3];
@@ -78,9 +80,19 @@ mod aot_dense {
         }
 
         /// Runs the model.
-        #[allow(clippy::unused_self, reason = "no step needs memory of its own")]
         pub fn run(&mut self, input_1: &[i8; 3], identity: &mut [i8; 2]) {
-            steps::fully_connected_0(input_1, identity);
+            self.run_with(&mut (), input_1, identity);
+        }
+
+        /// [`run`](Self::run), observed by `instrument`.
+        #[allow(clippy::unused_self, reason = "no step needs memory of its own")]
+        pub fn run_with(
+            &mut self,
+            instrument: &mut impl ::aot_rt::Instrument,
+            input_1: &[i8; 3],
+            identity: &mut [i8; 2],
+        ) {
+            steps::fully_connected_0(input_1, identity, instrument);
         }
 
         /// The integer of input `input_1` nearest to `real`.
@@ -132,6 +144,7 @@ mod aot_dense {
     /// The steps of a run, in order.
     mod steps {
         use ::aot_rt::kernels;
+        use ::aot_rt::{Action, Elements, Instrument, StepInfo};
 
         static CONSTANTS: ::aot_rt::Constants<{ super::Dense::CONSTANT_BYTES }> =
             ::aot_rt::Constants::new(*super::CONSTANT_DATA);
@@ -151,7 +164,10 @@ mod aot_dense {
         };
 
         /// `dense/MatMul`: 3 → 2; 6 MACs.
-        pub fn fully_connected_0(x: &[i8; 3], y: &mut [i8; 2]) {
+        pub fn fully_connected_0(x: &[i8; 3], y: &mut [i8; 2], instrument: &mut impl Instrument) {
+            if instrument.before(&STEPS[0]) == Action::Skip {
+                return;
+            }
             let weights = CONSTANTS.get::<i8, 5, 6>();
             let bias = &[];
             let multipliers = CONSTANTS.get::<i32, 0, 1>();
@@ -165,7 +181,20 @@ mod aot_dense {
                 multipliers,
                 shifts,
             );
+            instrument.after(&STEPS[0], &[Elements::I8(y)]);
         }
+
+        /// What an instrument is told of the steps, in order; those within a step follow it.
+        pub static STEPS: [StepInfo; 1] = [StepInfo {
+            index: 0,
+            name: "fully_connected_0",
+            operator: "fully_connected",
+            kernel: Some("fully_connected_i8"),
+            node: "dense/MatMul",
+            macs: 6,
+            bytes: 16,
+            device: None,
+        }];
     }
 }
 

@@ -92,9 +92,10 @@ impl NodeLowering<'_, '_> {
             Control { reads: reads.len(), least_scratch: scratch.view.map(|_| scratch.least), flow };
         let scratch = scratch.view.map(Operand::Buffer);
         let operands = reads.into_iter().chain(writes).chain(scratch).collect();
-        let name = format!("{}_{}", self.node.op.label(), self.lowering.program.steps.len());
+        let operator = self.node.op.label();
+        let name = format!("{operator}_{}", self.lowering.program.steps.len());
         let (node, work) = (self.node.name.clone(), Work::Control(control));
-        self.lowering.program.steps.push(Step { name, node, description, work, operands, macs });
+        self.lowering.program.steps.push(Step { name, operator, node, description, work, operands, macs });
     }
 
     /// Appends a step that copies.
@@ -109,6 +110,7 @@ impl NodeLowering<'_, '_> {
         let len = y.len();
         Step {
             name: format!("copy_{position}"),
+            operator: "copy",
             node: self.node.name.clone(),
             description: format!("{len} bytes"),
             work: Work::Kernel(Kernel::CopyI8(CopyI8 { len })),
