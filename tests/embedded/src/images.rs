@@ -89,8 +89,6 @@ pub(crate) fn build<'m>(
     make_folder(&programs)?;
     folders.write_manifest(&folder)?;
     write(&folder.join("memory.x"), board.memory())?;
-    // The names of interrupt handlers: none.
-    write(&folder.join("device.x"), "")?;
     let empty = "#![no_std]\n#![no_main]\naot_firmware::empty_image!();\n";
     write(&programs.join(format!("{EMPTY}.rs")), empty)?;
 

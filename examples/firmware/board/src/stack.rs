@@ -7,9 +7,7 @@ const PAINT: u32 = 0xc5c5_3a3a;
 
 unsafe extern "C" {
     /// Where static memory ends: the stack may grow down to it.
-    #[cfg_attr(target_arch = "arm", link_name = "__sheap")]
-    #[cfg_attr(target_arch = "riscv32", link_name = "_sheap")]
-    static mut END_OF_STATICS: u32;
+    static mut __sheap: u32;
 }
 
 /// What `run` gives, and the bytes of stack that it takes at its deepest.
@@ -23,7 +21,7 @@ pub fn deepest<R>(run: impl FnOnce() -> R) -> (R, usize) {
         #[cfg(target_arch = "riscv32")]
         asm!("mv {}, sp", out(reg) top, options(nomem, nostack));
     }
-    let bottom = &raw mut END_OF_STATICS;
+    let bottom = &raw mut __sheap;
     let mut word = bottom;
     while word < top {
         // SAFETY: below this frame and above static memory, nobody has anything.

@@ -26,13 +26,14 @@ static IMAGE: [i8; include_bytes!(concat!(env!("OUT_DIR"), "/input.bin")).len()]
 static EXPECTED: [i8; include_bytes!(concat!(env!("OUT_DIR"), "/expected.bin")).len()] =
     signed(include_bytes!(concat!(env!("OUT_DIR"), "/expected.bin")));
 
+/// Start-up code clears and fills the first memory only: this one starts as anything.
+#[unsafe(link_section = ".ram2")]
+static mut NETWORK: MaybeUninit<Network> = MaybeUninit::uninit();
+
 #[entry]
 fn main() -> ! {
-    // Start-up code clears and fills the first memory only, so this one starts as anything.
-    #[unsafe(link_section = ".ram2")]
-    static mut NETWORK: MaybeUninit<Network> = MaybeUninit::uninit();
-    let network = NETWORK.write(Network::new());
-
+    // SAFETY: this is run once, and nothing else names the static.
+    let network = unsafe { (*(&raw mut NETWORK)).write(Network::new()) };
     let (scores, stack) = deepest(|| *network.run(&IMAGE));
     for (class, score) in scores.iter().enumerate() {
         println!("{class}: {score}");
