@@ -1,5 +1,6 @@
 //! Compiles the models that the test `generated` runs.
 
+#[allow(dead_code, reason = "what cases give is the test's")]
 #[path = "edges/graphs.rs"]
 mod edges;
 #[path = "generated/models.rs"]
@@ -68,7 +69,26 @@ fn edges() {
             edge(&mut source, name, placement, Builder::new(&json).inputs(inputs).outputs(outputs));
         }
     }
+    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("edges/models");
+    println!("cargo::rerun-if-changed={}", models.display());
+    for model in models_in(&models) {
+        let name = model.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        for (placement, (inputs, outputs)) in placements::PLACEMENTS {
+            let builder = Builder::new(&model).inputs(inputs).outputs(outputs);
+            edge(&mut source, &format!("tflite_{name}"), placement, builder);
+        }
+    }
     write("edges.rs", source.as_bytes());
+}
+
+/// The TFLite files in a folder, by name.
+fn models_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("the folder can be listed");
+    let paths = entries.map(|entry| entry.expect("the folder can be listed").path());
+    let mut models: Vec<_> =
+        paths.filter(|path| path.extension().is_some_and(|extension| extension == "tflite")).collect();
+    models.sort();
+    models
 }
 
 /// Compiles a case in one placement.
@@ -83,7 +103,7 @@ fn edge(source: &mut String, name: &str, placement: &str, builder: Builder) {
     // Writing to a string cannot fail.
     let _ = writeln!(
         source,
-        "#[allow(missing_docs)] pub mod {module} {{ {include} #[cfg(test)] #[test] fn agrees() {{ {check} }} }}"
+        "pub(crate) mod {module} {{ {include} #[cfg(test)] #[test] fn agrees() {{ {check} }} }}"
     );
 }
 

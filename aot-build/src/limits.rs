@@ -226,10 +226,13 @@ fn list(mut items: Vec<(&str, usize)>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU64;
+
     use super::*;
     use crate::codegen::generate;
+    use crate::graph::Data;
     use crate::graph::sketch::{Sketch, f32_type};
-    use crate::ops::{Add, Relu};
+    use crate::ops::{Add, Conv2d, FullyConnected, Padding2d, Relu};
     use crate::{Model, SourceInfo, compile};
 
     /// Chains side by side, so that there is an order to be found.
@@ -245,6 +248,46 @@ mod tests {
             sum = sketch.node(&format!("sum{chain}"), Add::default(), &[sum, last]);
         }
         sketch.finish(&[sum])
+    }
+
+    /// Two convolutions of 6×6 cells, 54 multiply-accumulates a row, and a layer of 18 outputs,
+    /// 16 of which are packed together.
+    fn layers() -> Graph {
+        let mut sketch = Sketch::new();
+        let mut x = sketch.input("x", f32_type([1, 6, 6, 1]));
+        for i in 0..2 {
+            let w = sketch.constant(&format!("w{i}"), f32_type([1, 3, 3, 1]), Data::from_f32s(&[0.5; 9]));
+            let op = Conv2d { padding: Padding2d::Same, ..Conv2d::default() };
+            x = sketch.node(&format!("conv{i}"), op, &[x, w]);
+        }
+        let w = sketch.constant("w", f32_type([18, 36]), Data::from_f32s(&[0.5; 648]));
+        let y = sketch.node("dense", FullyConnected::default(), &[x, w]);
+        sketch.finish(&[y])
+    }
+
+    #[test]
+    fn steps_are_divided_as_far_as_they_can_be() {
+        let config = |most| Config { max_step_macs: NonZeroU64::new(most), ..Config::default() };
+        let problems = compile(layers(), &config(53)).unwrap_err();
+        let messages: Vec<_> = problems.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            messages,
+            [
+                "key `max_step_macs`: steps compute more than 53 multiply-accumulates, however they are divided\n  \
+              - `conv2d_0` (`conv0`) computes 54 at least\n  \
+              - `conv2d_1` (`conv1`) computes 54 at least\n  \
+              - `fully_connected_2_part_0` (`dense`) computes 576 at least\n  \
+              = help: `max_step_macs = 576` is the least that does"
+            ]
+        );
+        let program = compile(layers(), &config(576)).unwrap().program;
+        let parts: Vec<_> = program.steps.iter().map(|step| (step.name.as_str(), step.macs)).collect();
+        let dense = [("fully_connected_2_part_0", 576), ("fully_connected_2_part_1", 72)];
+        assert_eq!(parts, [[("conv2d_0", 324), ("conv2d_1", 324)], dense].concat());
+        assert!(program.runs.is_empty());
+        let config = Config { inputs: InputPlacement::Rows, ..config(576) };
+        let problem = compile(layers(), &config).unwrap_err()[0].to_string();
+        assert!(problem.starts_with("key `max_step_macs`: where the input is pushed in rows, "), "{problem}");
     }
 
     #[test]

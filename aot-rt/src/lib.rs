@@ -21,6 +21,7 @@ compile_error!("aot-rt: constants are stored little-endian; big-endian targets a
 mod aligned;
 mod constants;
 mod element;
+mod first;
 pub mod fixed_point;
 mod instrument;
 pub mod kernels;

@@ -49,7 +49,6 @@ impl Holder<'_> {
             "The one {noun} in static memory: on the first call, and `None` on every later\n\
              one. It takes no memory in a program that does not call this.",
         ));
-        code.line("#[cfg(target_has_atomic = \"8\")]");
         code.line("#[must_use]");
         code.block("pub fn take() -> ::core::option::Option<&'static mut Self> {", "}", |code| {
             let value = if *noun == "runner" { "RUNNER" } else { "MEMORY" };
@@ -86,7 +85,6 @@ impl Holder<'_> {
              on every later one. There is no such memory in a program that does not call this.",
             self.noun
         ));
-        code.line("#[cfg(target_has_atomic = \"8\")]");
         code.line("#[must_use]");
         code.block("pub fn take() -> ::core::option::Option<Self> {", "}", |code| {
             memories.iter().for_each(|memory| static_memory(code, memory));

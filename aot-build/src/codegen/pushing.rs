@@ -136,10 +136,7 @@ impl Runner<'_> {
                 self.ignore_environment(code, "No step follows.");
             }
             steps.borrow_memories(code, "self", &steps.sites(first).collect::<Vec<_>>());
-            if let (Placement::Caller, Some(outputs)) = (self.ports.output_place, self.outputs_struct()) {
-                let names: Vec<_> = self.ports.outputs.iter().map(|port| port.ident.clone()).collect();
-                code.wide_list(&format!("let {outputs} {{ "), &names, " } = outputs;");
-            }
+            self.named_outputs(code, steps);
             self.doubt_state(code);
             steps.calls(code, first, |port| self.array(port));
             self.trust_state(code);

@@ -273,7 +273,8 @@ impl Runner<'_> {
             if self.model.compiled.program.steps.len() > MANY_STEPS {
                 code.line(r#"#[allow(clippy::too_many_lines, reason = "a line for each step")]"#);
             }
-            if !use_workspace && self.ports.output_place == Placement::Caller {
+            let writes_nothing = self.ports.outputs.is_empty();
+            if !use_workspace && (writes_nothing || self.ports.output_place == Placement::Caller) {
                 code.line(r#"#[allow(clippy::unused_self, reason = "no step needs memory of its own")]"#);
             }
         });
@@ -287,10 +288,7 @@ impl Runner<'_> {
             for port in self.ports.inputs.iter().filter(unused) {
                 code.line(format!("let _ = {}; // No step reads it.", self.input_array(port)));
             }
-            if let (Placement::Caller, Some(outputs)) = (self.ports.output_place, self.outputs_struct()) {
-                let names: Vec<_> = self.ports.outputs.iter().map(|port| port.ident.clone()).collect();
-                code.wide_list(&format!("let {outputs} {{ "), &names, " } = outputs;");
-            }
+            self.named_outputs(code, steps);
             self.doubt_state(code);
             steps.calls(code, 0, |port| self.array(port));
             self.trust_state(code);
@@ -341,6 +339,24 @@ impl Runner<'_> {
     /// What a run hands on: the instrument, what else comes with it, and `arguments`.
     pub(super) fn passed_on(&self, arguments: Vec<String>) -> String {
         [vec!["instrument".to_owned()], self.company_arguments(), arguments].concat().join(", ")
+    }
+
+    /// Gives the caller's arrays for outputs their names. Those without elements are not written.
+    pub(super) fn named_outputs(&self, code: &mut Code, steps: &Steps<'_>) {
+        let outputs = &self.ports.outputs;
+        match (self.ports.output_place, self.outputs_struct()) {
+            (Placement::Workspace, _) => (),
+            (Placement::Caller, Some(name)) => {
+                let ignored = |port: &Port<'_>| if steps.use_port(port) { "" } else { ": _" };
+                let names: Vec<_> = outputs.iter().map(|port| port.ident.clone() + ignored(port)).collect();
+                code.wide_list(&format!("let {name} {{ "), &names, " } = outputs;");
+            }
+            (Placement::Caller, None) => {
+                for port in outputs.iter().filter(|port| !steps.use_port(port)) {
+                    code.line(format!("let _ = {}; // It has no element.", port.ident));
+                }
+            }
+        }
     }
 
     /// What ends a call that is a function's last.
@@ -447,7 +463,7 @@ fn derives(attribute: &str, name: &str) -> bool {
 }
 
 fn quantize(code: &mut Code, port: &Port<'_>) {
-    let element = port.element();
+    let number = port.number();
     // There is no helper for 64 bits: no operator takes such numbers as quantized.
     if port.quantization().is_none() || port.ty().dtype == DType::I64 {
         return;
@@ -455,20 +471,20 @@ fn quantize(code: &mut Code, port: &Port<'_>) {
     code.blank();
     code.doc(format!("The integer of input {} nearest to `real`.", docs::code_span(&port.port.name)));
     code.line("#[must_use]");
-    code.block(format!("pub fn quantize_{}(real: f32) -> {element} {{", port.ident), "}", |code| {
-        code.line(format!("Self::{}_QUANTIZATION.quantize_{element}(real)", port.upper));
+    code.block(format!("pub fn quantize_{}(real: f32) -> {number} {{", port.ident), "}", |code| {
+        code.line(format!("Self::{}_QUANTIZATION.quantize_{}(real)", port.upper, port.ty().dtype.name()));
     });
 }
 
 fn dequantize(code: &mut Code, role: &str, port: &Port<'_>) {
-    let element = port.element();
+    let number = port.number();
     if port.quantization().is_none() || port.ty().dtype == DType::I64 {
         return;
     }
     code.blank();
     code.doc(format!("The real value of an integer of {role} {}.", docs::code_span(&port.port.name)));
     code.line("#[must_use]");
-    code.block(format!("pub fn dequantize_{}(q: {element}) -> f32 {{", port.ident), "}", |code| {
+    code.block(format!("pub fn dequantize_{}(q: {number}) -> f32 {{", port.ident), "}", |code| {
         let q = if port.ty().dtype == DType::I32 { "q" } else { "q.into()" };
         code.line(format!("Self::{}_QUANTIZATION.dequantize({q})", port.upper));
     });

@@ -4,7 +4,7 @@
 use super::constructors::Holder;
 use super::literal::integer;
 use super::memories::{Memories, Owner};
-use super::names::{Names, snake_case};
+use super::names::{Names, module_name};
 use super::ports::Ports;
 use super::runner::Runner;
 use super::steps::Steps;
@@ -16,7 +16,7 @@ use crate::error::spaced;
 /// Rust source for models whose plans are one, and whose constants are; `attributes` are those of
 /// their runners.
 pub(crate) fn generate_shared(type_name: &str, models: &[Model], attributes: &[&[String]]) -> Generated {
-    let mut names = Names::default();
+    let mut names = Names::new([]);
     let sharers: Vec<Sharer<'_>> = models
         .iter()
         .map(|model| Sharer {
@@ -39,7 +39,7 @@ pub(crate) fn generate_shared(type_name: &str, models: &[Model], attributes: &[&
     let constants =
         models.first().map_or(Vec::new(), |model| model.compiled.program.constants.bytes().to_vec());
     Generated {
-        module_name: format!("aot_{}", snake_case(type_name)),
+        module_name: module_name(type_name),
         type_name: type_name.to_owned(),
         module_attributes: MODULE_ATTRIBUTES,
         export_attributes: EXPORT_ATTRIBUTES,
