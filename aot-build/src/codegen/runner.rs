@@ -3,11 +3,10 @@
 
 use aot_rt::DType;
 
-use super::constructors::Holder;
 use super::docs;
 use super::environment::INSTRUMENT;
 use super::literal::{array, float, integer};
-use super::memories::{Holding, Memories};
+use super::memories::Holding;
 use super::ports::{Port, Ports};
 use super::steps::Steps;
 use super::writer::{CALL_WIDTH, Code};
@@ -24,7 +23,7 @@ pub(super) struct Runner<'m> {
 }
 
 impl Runner<'_> {
-    fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         &self.model.type_name
     }
 
@@ -82,50 +81,6 @@ impl Runner<'_> {
         }
         let lifetime = if self.holding() == Holding::Shared { "<'m>" } else { "" };
         code.block(format!("pub struct {}{lifetime} {{", self.name()), "}", |code| self.fields(code));
-    }
-
-    fn fields(&self, code: &mut Code) {
-        let [visible, reference, flag] = match self.holding() {
-            Holding::Own => ["", "", "bool"],
-            Holding::Static => ["", "&'static mut ", "bool"],
-            Holding::Shared => ["pub(super) ", "&'m mut ", "&'m mut bool"],
-        };
-        for memory in &self.memories().memories {
-            let ty = self.memories().field(memory);
-            code.line(format!("{visible}{}: {reference}{ty},", memory.name));
-        }
-        for name in self.flags() {
-            code.line(format!("{visible}{name}: {flag},"));
-        }
-        if let Some(layers) = self.pushed_layers() {
-            code.line(format!("{visible}rows: ::aot_rt::kernels::Rows<{layers}>,"));
-            code.line(format!("{visible}pushed: usize,"));
-        }
-    }
-
-    /// What has been done before the first run.
-    pub(super) fn flags(&self) -> Vec<&'static str> {
-        let constants = self.has_copies().then_some("has_constants");
-        constants.into_iter().chain(self.has_state().then_some("has_state")).collect()
-    }
-
-    pub(super) fn memories(&self) -> &Memories {
-        &self.ports.memories
-    }
-
-    pub(super) fn holding(&self) -> Holding {
-        self.memories().holding()
-    }
-
-    /// Whether constants are copied to memory.
-    pub(super) fn has_copies(&self) -> bool {
-        self.memories().copies().next().is_some()
-    }
-
-    /// `self.has_state`, as a place.
-    pub(super) fn flag(&self, name: &str) -> String {
-        let star = if self.holding() == Holding::Shared { "*" } else { "" };
-        format!("{star}self.{name}")
     }
 
     /// The structs of inputs and of outputs, where there are several.
@@ -259,54 +214,6 @@ impl Runner<'_> {
                 });
             }
         }
-    }
-
-    fn constructors(&self, code: &mut Code) {
-        let fields = |code: &mut Code| {
-            self.flags().iter().for_each(|flag| code.line(format!("{flag}: false,")));
-            self.new_rows(code);
-        };
-        Holder { name: self.name(), noun: "runner", memories: self.memories(), fields: &fields }
-            .constructors(code);
-    }
-
-    /// The fields for rows that have been pushed: none has.
-    pub(super) fn new_rows(&self, code: &mut Code) {
-        if self.pushed_layers().is_some() {
-            code.line("rows: ::aot_rt::kernels::Rows::new(),");
-            code.line("pushed: 0,");
-        }
-    }
-
-    fn fill_workspace(&self, code: &mut Code) {
-        code.blank();
-        code.doc(
-            "Fills the workspace with `byte`: for tests, since no result depends on what it\n\
-             held, and to find out later what a run has used.",
-        );
-        if self.has_state() {
-            code.doc("\nThe next run starts from the initial state.");
-        }
-        code.block("pub fn fill_workspace(&mut self, byte: u8) {", "}", |code| {
-            self.memories().fill(code);
-            if self.has_state() {
-                code.line("self.has_state = false;");
-            }
-        });
-    }
-
-    /// The function that copies constants to memory.
-    fn load_constants(&self, code: &mut Code) {
-        code.blank();
-        code.doc(
-            "Copies the constants from flash to their pools; the first run does it by itself. To\n\
-             be called where that memory has lost what it held.",
-        );
-        code.block("pub fn load_constants(&mut self) {", "}", |code| {
-            let copied = self.memories().copies().map(|(_, memory)| self.memories().borrowed(memory));
-            code.list("steps::load_constants(", &copied.collect::<Vec<_>>(), ");", CALL_WIDTH);
-            code.line(format!("{} = true;", self.flag("has_constants")));
-        });
     }
 
     fn input_region(&self, code: &mut Code, port: &Port<'_>) {
