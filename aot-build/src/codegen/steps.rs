@@ -348,6 +348,8 @@ impl<'m> Steps<'m> {
         }
         self.after(&mut body, site);
         self.success(&mut body);
+        // A frame of its own: a run takes the stack of its deepest step, not that of all.
+        code.line("#[inline(never)]");
         code.wide_list(&format!("pub fn {}(", step.name), &signature, &format!("){} {{", self.returns()));
         code.append(body);
         code.line("}");
