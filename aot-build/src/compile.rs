@@ -7,7 +7,7 @@ use crate::passes::DeadChannels;
 use crate::program::{BufferId, Operand, Program, Step, fuse_add, gaps, in_place, lower, overlap};
 use crate::report::Figure;
 use crate::streaming::{self, Goal};
-use crate::{Config, limits, passes, plan, schedule};
+use crate::{Config, devices, limits, passes, plan, schedule};
 
 /// Steps that the search for an order tries in the time that the search for places takes for
 /// one of its states.
@@ -38,7 +38,12 @@ pub struct Compiled {
 ///
 /// All operators that no kernel computes, or a plan beyond the limits.
 pub fn compile(mut graph: Graph, config: &Config) -> Result<Compiled, Vec<Problem>> {
+    let names = devices::Names::of(&graph);
     let dead_channels = passes::run(&mut graph, config);
+    let problems = devices::check(&names, &graph, &config.devices);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
     let compiled = Compiled { dead_channels, ..compile_as_is(&graph, config)? };
     let problems = limits::check(&graph, &compiled, config);
     if problems.is_empty() { Ok(compiled) } else { Err(problems) }

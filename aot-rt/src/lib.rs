@@ -7,6 +7,7 @@
 //! - [`kernels`], the arithmetic, each kernel written once,
 //! - [`fixed_point`], the integer arithmetic behind the quantized kernels,
 //! - [`Instrument`], what can observe the steps of a run,
+//! - [`Device`], what can run steps beside the CPU,
 //! - [`Model`], the untyped face that every generated runner has.
 //!
 //! Users rarely name anything here but [`Model`], [`TensorInfo`] and
@@ -17,6 +18,7 @@
 compile_error!("aot-rt: constants are stored little-endian; big-endian targets are not supported");
 
 mod constants;
+mod device;
 mod element;
 pub mod fixed_point;
 mod instrument;
@@ -29,6 +31,7 @@ mod tensor;
 mod workspace;
 
 pub use constants::Constants;
+pub use device::{Activate, Device, DeviceCall, DeviceError, ManagedDevice};
 pub use element::{DType, Element};
 pub use half::f16;
 pub use instrument::{Action, Elements, Instrument, StepInfo};

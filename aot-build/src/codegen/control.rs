@@ -31,7 +31,8 @@ impl<'m> Steps<'m> {
             let reference = if written { "&mut " } else { "&" };
             format!("{}: {reference}{}", port.ident, port.array())
         };
-        let signature = self.signature(&family, self.ports(&family).into_iter().map(array).collect());
+        let arrays: Vec<_> = self.ports(&family).into_iter().map(array).collect();
+        let signature = self.signature(&family, arrays.clone());
         let condition = self.truth(site.step);
         code.doc(description(site.step));
         if signature.len() > MANY_ARGUMENTS {
@@ -40,7 +41,7 @@ impl<'m> Steps<'m> {
         if control.flow.blocks().iter().map(|(_, steps)| steps.len()).sum::<usize>() > MANY_STEPS {
             code.line(r#"#[allow(clippy::too_many_lines, reason = "a line for each step")]"#);
         }
-        code.wide_list(&format!("pub fn {}(", site.step.name), &signature, ") {");
+        self.open(code, &site.step.name, &family, arrays);
         code.indented(|code| {
             self.before(code, site);
             match &control.flow {
@@ -52,6 +53,7 @@ impl<'m> Steps<'m> {
                 }),
             }
             self.after(code, site);
+            self.succeed(code, &[site]);
         });
         code.line("}");
     }
@@ -83,7 +85,7 @@ impl<'m> Steps<'m> {
     fn block(&self, code: &mut Code, steps: &'m [Step]) {
         for step in steps {
             let site = Site { step, layer: None };
-            self.call(code, "", site, &|port| port.ident.clone(), &[], ");");
+            self.call(code, "", site, &|port| port.ident.clone(), &[], ";");
         }
     }
 }

@@ -4,7 +4,9 @@
 //! it to a file, and a person debugs it. It holds no `unsafe`; what it calls is in
 //! `::aot_rt`.
 
+mod calls;
 mod control;
+mod devices;
 mod docs;
 mod environment;
 mod hooks;
@@ -22,8 +24,10 @@ mod untyped;
 mod writer;
 
 pub(crate) use docs::{plain, real_value};
+pub(crate) use names::is_snake_case;
 pub use names::{snake_case, type_name};
 
+use devices::Devices;
 use literal::integer;
 use ports::Ports;
 use runner::Runner;
@@ -72,8 +76,8 @@ pub struct Generated {
     pub module_attributes: &'static str,
     /// Attributes of the `use` that exports the names.
     pub export_attributes: &'static str,
-    /// Names that the module exports: the runner, and its input and output structs
-    /// where there are several inputs or outputs.
+    /// Names that the module exports: the runner, its input and output structs where there
+    /// are several inputs or outputs, and what belongs to its devices.
     pub exports: Vec<String>,
     /// Items of the module. They use `CONSTANT_DATA: &[u8; N]`, which the caller
     /// defines in the module, unless `constants` is empty.
@@ -89,18 +93,24 @@ pub struct Generated {
 ///
 /// # Errors
 ///
-/// When it has more bytes than `source_limit`.
+/// When it has more bytes than `source_limit`, or a device's name cannot be one in it.
 pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Problem> {
     let ports = Ports::new(&model.compiled, &model.config);
-    let steps = Steps::new(model, &ports);
-    let runner = Runner { model, ports: &ports };
+    let devices = Devices::new(model)?;
+    let steps = Steps::new(model, &ports, &devices);
+    let runner = Runner { model, ports: &ports, devices: &devices };
     let mut code = Code::new(1);
     runner.declaration(&mut code, attributes);
     runner.port_structs(&mut code);
     code.blank();
     runner.implementation(&mut code, &steps);
-    code.blank();
-    runner.untyped(&mut code);
+    if devices.is_used() {
+        devices.items(&mut code);
+    } else {
+        // What is run without a type has no devices.
+        code.blank();
+        runner.untyped(&mut code);
+    }
     code.blank();
     steps.module(&mut code);
     let body = code.into_text();
@@ -112,7 +122,7 @@ pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Probl
         type_name,
         module_attributes: MODULE_ATTRIBUTES,
         export_attributes: EXPORT_ATTRIBUTES,
-        exports: structs.into_iter().flatten().collect(),
+        exports: structs.into_iter().flatten().chain(devices.exports()).collect(),
         body,
         constants: model.compiled.program.constants.bytes().to_vec(),
     })

@@ -23,7 +23,7 @@ const KEYWORDS: [&str; 53] = [
 ];
 
 /// Methods of every runner, and the variables in them.
-const METHODS: [&str; 24] = [
+const METHODS: [&str; 27] = [
     "new",
     "take",
     "run",
@@ -45,6 +45,9 @@ const METHODS: [&str; 24] = [
     "pushed",
     "layer",
     "instrument",
+    "devices",
+    "result",
+    "run_steps",
     "run_with",
     "run_in_place_with",
     "feed_row_with",
@@ -89,6 +92,11 @@ pub(super) fn camel_case(name: &str) -> String {
 #[must_use]
 pub fn snake_case(name: &str) -> String {
     words(name).join("_")
+}
+
+/// Whether a name is one that [`snake_case`] leaves as it is, and no keyword.
+pub(crate) fn is_snake_case(name: &str) -> bool {
+    is_identifier(name) && snake_case(name) == name
 }
 
 fn words(name: &str) -> Vec<String> {

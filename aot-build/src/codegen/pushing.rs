@@ -28,8 +28,7 @@ impl Runner<'_> {
             code.block(format!("for row in {}.as_chunks::<{row_len}>().0 {{", input.ident), "}", |code| {
                 code.line("self.take_row(instrument, row);");
             });
-            let end = if self.ports.output_place == Placement::Caller { ";" } else { "" };
-            code.line(format!("self.finish({}){end}", self.passed_on(self.output_arguments())));
+            code.line(format!("self.finish({}){}", self.passed_on(self.output_arguments()), self.end()));
         });
         code.line("}");
         self.feed_row(code, input, &rows, &row);
@@ -70,27 +69,36 @@ impl Runner<'_> {
             docs::code_span(&input.port.name)
         ));
         let outputs = self.output_parameters();
-        let arguments = [vec!["&mut self".to_owned(), row.to_owned()], outputs.clone()].concat();
-        code.wide_list("pub fn feed_row(", &arguments, &format!(") -> {result} {{"));
-        let passed = ["&mut ()", "row"].map(str::to_owned).into_iter().chain(self.output_arguments());
-        code.indented(|code| code.list("self.feed_row_with(", &passed.collect::<Vec<_>>(), ")", CALL_WIDTH));
+        self.errors_doc(code);
+        let (result, given) = (self.returns(&result), [vec![row.to_owned()], outputs].concat());
+        let open = |code: &Code, name: &str| format!("pub fn {name}{}(", self.devices.bounds(code, name));
+        let this = || vec!["&mut self".to_owned()];
+        let arguments = [this(), self.devices_given(), given.clone()].concat();
+        code.wide_list(&open(code, "feed_row"), &arguments, &format!("){result} {{"));
+        let passed = [self.passed_unobserved(), vec!["row".to_owned()], self.output_arguments()].concat();
+        code.indented(|code| code.list("self.feed_row_with(", &passed, ")", CALL_WIDTH));
         code.line("}");
         code.blank();
         code.doc("The same, observed by `instrument`.");
-        let arguments = [vec!["&mut self".to_owned(), INSTRUMENT.into(), row.to_owned()], outputs].concat();
-        code.wide_list("pub fn feed_row_with(", &arguments, &format!(") -> {result} {{"));
+        self.errors_doc(code);
+        let arguments = [this(), self.environment(), given].concat();
+        code.wide_list(&open(code, "feed_row_with"), &arguments, &format!("){result} {{"));
         code.indented(|code| {
+            let ok =
+                |value: &str| if self.devices.is_used() { format!("Ok({value})") } else { value.to_owned() };
             code.line("self.take_row(instrument, row);");
             code.block(format!("if self.pushed < {rows} {{"), "}", |code| {
-                code.line(format!("return {unready};"));
+                code.line(format!("return {};", ok(unready)));
             });
             code.line("self.restart();");
             let finish = format!("self.finish({})", self.passed_on(self.output_arguments()));
-            if unready == "None" {
-                code.line(format!("Some({finish})"));
-            } else {
-                code.line(format!("{finish};"));
-                code.line("true");
+            match (unready, self.devices.is_used()) {
+                ("None", false) => code.line(format!("Some({finish})")),
+                ("None", true) => code.line(format!("{finish}.map(Some)")),
+                (_, used) => {
+                    code.line(format!("{finish}{};", if used { "?" } else { "" }));
+                    code.line(ok("true"));
+                }
             }
         });
         code.line("}");
@@ -101,6 +109,10 @@ impl Runner<'_> {
         code.blank();
         code.doc("The steps that follow when all rows are there.");
         self.private_signature(code, "finish");
+        if self.devices.is_used() {
+            self.managed(code, false);
+            self.private_steps(code, false, |_| ());
+        }
         code.indented(|code| {
             let first = self.model.compiled.program.runs.first().map_or(0, |run| run.steps().end);
             if first == steps.steps().len() {
@@ -114,9 +126,7 @@ impl Runner<'_> {
                 code.wide_list(&format!("let {outputs} {{ "), &names, " } = outputs;");
             }
             steps.calls(code, first, |port| self.array(port));
-            if self.ports.output_place == Placement::Workspace {
-                self.result(code);
-            }
+            self.end_of_steps(code);
         });
         code.line("}");
     }

@@ -76,7 +76,7 @@ impl<'m> Steps<'m> {
             let open = format!("while let Some(({layer}, row)) = rows.next(&{upper}, {pushed}) {{");
             code.block(open, "}", |code| {
                 if count == 1 {
-                    self.call(code, "", self.site(run.first), &|port| port.ident.clone(), &["row"], ");");
+                    self.call(code, "", self.site(run.first), &|port| port.ident.clone(), &["row"], ";");
                     return;
                 }
                 code.block("match layer {", "}", |code| {
@@ -88,7 +88,7 @@ impl<'m> Steps<'m> {
                             self.site(i),
                             &|port| port.ident.clone(),
                             &["row"],
-                            "),",
+                            ",",
                         );
                     }
                 });

@@ -3,6 +3,7 @@
 
 use aot_rt::DType;
 
+use super::devices::Devices;
 use super::docs;
 use super::environment::INSTRUMENT;
 use super::literal::{array, float, integer};
@@ -19,6 +20,7 @@ pub(super) const MANY_STEPS: usize = 80;
 pub(super) struct Runner<'m> {
     pub(super) model: &'m Model,
     pub(super) ports: &'m Ports<'m>,
+    pub(super) devices: &'m Devices<'m>,
 }
 
 impl Runner<'_> {
@@ -220,9 +222,8 @@ impl Runner<'_> {
             for port in &self.ports.inputs {
                 code.line(format!("*self.{}_mut() = *{};", port.ident, self.input_array(port)));
             }
-            let end = if self.ports.output_place == Placement::Caller { ";" } else { "" };
             let passed = self.passed_on(self.output_arguments());
-            code.line(format!("self.run_in_place_with({passed}){end}"));
+            code.line(format!("self.run_in_place_with({passed}){}", self.end()));
         });
         code.line("}");
     }
@@ -237,14 +238,21 @@ impl Runner<'_> {
         };
         self.uninstrumented(code, name, takes_inputs, doc);
         let use_workspace = steps.use_workspace();
-        self.instrumented_with(code, name, takes_inputs, |code| {
+        let attributes = |code: &mut Code| {
             if self.model.compiled.program.steps.len() > MANY_STEPS {
                 code.line(r#"#[allow(clippy::too_many_lines, reason = "a line for each step")]"#);
             }
             if !use_workspace && self.ports.output_place == Placement::Caller {
                 code.line(r#"#[allow(clippy::unused_self, reason = "no step needs memory of its own")]"#);
             }
-        });
+        };
+        if self.devices.is_used() {
+            self.instrumented(code, name, takes_inputs);
+            self.managed(code, takes_inputs);
+            self.private_steps(code, takes_inputs, attributes);
+        } else {
+            self.instrumented_with(code, name, takes_inputs, attributes);
+        }
         code.indented(|code| {
             self.ensure_state(code);
             if use_workspace {
@@ -262,27 +270,70 @@ impl Runner<'_> {
                 code.wide_list(&format!("let {outputs} {{ "), &names, " } = outputs;");
             }
             steps.calls(code, 0, |port| self.array(port));
-            if self.ports.output_place == Placement::Workspace {
-                self.result(code);
+            self.end_of_steps(code);
+        });
+        code.line("}");
+    }
+
+    /// What the function that calls the steps gives.
+    pub(super) fn end_of_steps(&self, code: &mut Code) {
+        if self.devices.is_used() {
+            code.line("Ok(())");
+        } else if self.ports.output_place == Placement::Workspace {
+            self.result(code);
+        }
+    }
+
+    /// The rest of a function that runs `run_steps` between the devices' activation and
+    /// deactivation.
+    pub(super) fn managed(&self, code: &mut Code, takes_inputs: bool) {
+        let inputs = if takes_inputs { self.input_arguments() } else { Vec::new() };
+        let passed = self.passed_on([inputs, self.output_arguments()].concat());
+        code.indented(|code| {
+            code.line("let result = devices.begin();");
+            code.line(format!("let result = result.and_then(|()| self.run_steps({passed}));"));
+            code.line("let result = devices.end(result);");
+            if self.has_state() {
+                // It may be half of what it was and half of what it was to become.
+                code.block("if result.is_err() {", "}", |code| code.line("self.has_state = false;"));
+            }
+            match (self.ports.output_place, self.outputs_struct(), &self.ports.outputs[..]) {
+                (Placement::Workspace, Some(_), _) => {
+                    code.line("result?;");
+                    self.result(code);
+                }
+                (Placement::Workspace, None, [port]) => {
+                    code.line(format!("result.map(|()| self.{}())", port.ident));
+                }
+                _ => code.line("result"),
             }
         });
         code.line("}");
+    }
+
+    /// `fn run_steps(..) -> .. {`
+    pub(super) fn private_steps(
+        &self,
+        code: &mut Code,
+        takes_inputs: bool,
+        attributes: impl FnOnce(&mut Code),
+    ) {
+        code.blank();
+        code.doc("The steps, until a device fails.");
+        attributes(code);
+        self.function(code, "fn run_steps", self.environment(), takes_inputs, "()");
     }
 
     /// A function `name` that runs `name_with` without an instrument.
     pub(super) fn uninstrumented(&self, code: &mut Code, name: &str, takes_inputs: bool, doc: &str) {
         code.blank();
         code.doc(doc);
-        self.function(code, &format!("pub fn {name}("), &[], takes_inputs);
-        let inputs = match self.inputs_struct() {
-            Some(_) => vec!["inputs".to_owned()],
-            None => self.ports.inputs.iter().map(|port| port.ident.clone()).collect(),
-        };
-        let inputs = if takes_inputs { inputs } else { Vec::new() };
-        let passed = [vec!["&mut ()".to_owned()], inputs, self.output_arguments()].concat();
-        let end = if self.ports.output_place == Placement::Caller { ";" } else { "" };
+        self.errors_doc(code);
+        self.function(code, &format!("pub fn {name}"), self.devices_given(), takes_inputs, &self.value());
+        let inputs = if takes_inputs { self.input_arguments() } else { Vec::new() };
+        let passed = [self.passed_unobserved(), inputs, self.output_arguments()].concat();
         code.indented(|code| {
-            code.list(&format!("self.{name}_with("), &passed, &format!("){end}"), CALL_WIDTH);
+            code.list(&format!("self.{name}_with("), &passed, &format!("){}", self.end()), CALL_WIDTH);
         });
         code.line("}");
     }
@@ -301,13 +352,47 @@ impl Runner<'_> {
     ) {
         code.blank();
         code.doc(format!("[`{name}`](Self::{name}), observed by `instrument`."));
+        self.errors_doc(code);
         attributes(code);
-        self.function(code, &format!("pub fn {name}_with("), &[INSTRUMENT], takes_inputs);
+        self.function(code, &format!("pub fn {name}_with"), self.environment(), takes_inputs, &self.value());
     }
 
-    /// What a run hands on: the instrument, and `arguments`.
+    /// Documentation of what a run with devices can end with.
+    pub(super) fn errors_doc(&self, code: &mut Code) {
+        if self.devices.is_used() {
+            let state = if self.has_state() { " The state is reset then." } else { "" };
+            code.doc(format!("\n# Errors\n\nThe first error of a device, which ends the run.{state}"));
+        }
+    }
+
+    /// What a run hands on: the instrument, the devices, and `arguments`.
     pub(super) fn passed_on(&self, arguments: Vec<String>) -> String {
-        [vec!["instrument".to_owned()], arguments].concat().join(", ")
+        let devices = self.devices.is_used().then(|| "devices".to_owned());
+        let given = std::iter::once("instrument".to_owned()).chain(devices).chain(arguments);
+        given.collect::<Vec<_>>().join(", ")
+    }
+
+    /// What a run without an instrument hands on.
+    pub(super) fn passed_unobserved(&self) -> Vec<String> {
+        let devices = self.devices.is_used().then(|| "devices".to_owned());
+        std::iter::once("&mut ()".to_owned()).chain(devices).collect()
+    }
+
+    /// The parameter for the devices, if there are any.
+    pub(super) fn devices_given(&self) -> Vec<String> {
+        let ty = format!("&mut {}{}", self.devices.holder(), self.devices.parameters());
+        self.devices.is_used().then(|| format!("devices: {ty}")).into_iter().collect()
+    }
+
+    /// What a run brings with it.
+    pub(super) fn environment(&self) -> Vec<String> {
+        [vec![INSTRUMENT.to_owned()], self.devices_given()].concat()
+    }
+
+    /// Behind a call that is the last thing in a function: with devices it has a result.
+    pub(super) fn end(&self) -> &'static str {
+        let has_value = self.devices.is_used() || self.ports.output_place == Placement::Workspace;
+        if has_value { "" } else { ";" }
     }
 
     pub(super) fn has_state(&self) -> bool {
@@ -323,11 +408,14 @@ impl Runner<'_> {
 
     pub(super) fn result(&self, code: &mut Code) {
         match (self.outputs_struct(), self.ports.outputs.as_slice()) {
-            (Some(name), outputs) => code.block(format!("{name} {{"), "}", |code| {
-                for port in outputs {
-                    code.line(format!("{0}: self.{0}(),", port.ident));
-                }
-            }),
+            (Some(name), outputs) => {
+                let [open, close] = if self.devices.is_used() { ["Ok(", "})"] } else { ["", "}"] };
+                code.block(format!("{open}{name} {{"), close, |code| {
+                    for port in outputs {
+                        code.line(format!("{0}: self.{0}(),", port.ident));
+                    }
+                });
+            }
             (None, [port]) => code.line(format!("self.{}()", port.ident)),
             (None, _) => (),
         }
@@ -335,12 +423,28 @@ impl Runner<'_> {
 
     /// `fn name(&mut self, instrument, ..) -> .. {`, without the inputs.
     pub(super) fn private_signature(&self, code: &mut Code, name: &str) {
-        self.function(code, &format!("fn {name}("), &[INSTRUMENT], false);
+        self.function(code, &format!("fn {name}"), self.environment(), false, &self.value());
     }
 
-    fn function(&self, code: &mut Code, open: &str, environment: &[&str], takes_inputs: bool) {
+    /// What a run gives; nothing where the outputs are the caller's.
+    pub(super) fn value(&self) -> String {
+        match (self.ports.output_place, self.outputs_struct(), &self.ports.outputs[..]) {
+            (Placement::Workspace, Some(name), _) => format!("{name}<'_>"),
+            (Placement::Workspace, None, [port]) => format!("&{}", port.array()),
+            _ => "()".into(),
+        }
+    }
+
+    fn function(
+        &self,
+        code: &mut Code,
+        open: &str,
+        environment: Vec<String>,
+        takes_inputs: bool,
+        value: &str,
+    ) {
         let mut arguments = vec!["&mut self".to_owned()];
-        arguments.extend(environment.iter().map(ToString::to_string));
+        arguments.extend(environment);
         if takes_inputs {
             match (self.inputs_struct(), self.ports.inputs.as_slice()) {
                 (Some(name), _) => arguments.push(format!("inputs: {name}<'_>")),
@@ -350,12 +454,24 @@ impl Runner<'_> {
             }
         }
         arguments.extend(self.output_parameters());
-        let result = match (self.ports.output_place, self.outputs_struct(), &self.ports.outputs[..]) {
-            (Placement::Workspace, Some(name), _) => format!(" -> {name}<'_>"),
-            (Placement::Workspace, None, [port]) => format!(" -> &{}", port.array()),
-            _ => String::new(),
-        };
-        code.wide_list(open, &arguments, &format!("){result} {{"));
+        let open = format!("{open}{}(", self.devices.bounds(code, open));
+        code.wide_list(&open, &arguments, &format!("){} {{", self.returns(value)));
+    }
+
+    /// ` -> value`, or the result of a run with devices.
+    pub(super) fn returns(&self, value: &str) -> String {
+        match self.devices.result(value).as_str() {
+            "()" => String::new(),
+            result => format!(" -> {result}"),
+        }
+    }
+
+    /// The arguments for inputs.
+    fn input_arguments(&self) -> Vec<String> {
+        match self.inputs_struct() {
+            Some(_) => vec!["inputs".to_owned()],
+            None => self.ports.inputs.iter().map(|port| port.ident.clone()).collect(),
+        }
     }
 
     /// The parameters for outputs, where they are the caller's.

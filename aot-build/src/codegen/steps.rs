@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use aot_rt::kernels::{Kernel, Kind, Mode};
 use aot_rt::{Access, DType};
 
+use super::devices::Devices;
 use super::docs;
 use super::literal::{integer, params};
 use super::ports::{Port, Ports};
@@ -29,7 +30,7 @@ pub(super) enum Place<'p> {
 
 /// An operand of a step, as its function names it.
 pub(super) struct Argument<'p> {
-    pub(super) name: &'static str,
+    pub(super) name: &'p str,
     pub(super) access: Access,
     pub(super) place: Place<'p>,
 }
@@ -38,22 +39,24 @@ pub(super) struct Argument<'p> {
 pub(super) struct Steps<'m> {
     model: &'m Model,
     ports: &'m Ports<'m>,
+    pub(super) devices: &'m Devices<'m>,
     /// What the module imports from the runtime.
     imports: BTreeSet<&'static str>,
     /// What it imports from there beside the kernels.
     pub(super) kernel_imports: BTreeSet<&'static str>,
     /// Parameters already printed: kernel's name and parameters to their name.
-    params: HashMap<(&'static str, String), String>,
+    params: HashMap<(&'static str, bool, String), String>,
     /// Positions in the table of steps, by name.
     indices: HashMap<&'m str, usize>,
 }
 
 impl<'m> Steps<'m> {
-    pub(super) fn new(model: &'m Model, ports: &'m Ports<'m>) -> Self {
+    pub(super) fn new(model: &'m Model, ports: &'m Ports<'m>, devices: &'m Devices<'m>) -> Self {
         let steps = model.compiled.program.steps.iter().flat_map(Step::with_nested);
         Self {
             model,
             ports,
+            devices,
             imports: BTreeSet::new(),
             kernel_imports: BTreeSet::new(),
             params: HashMap::new(),
@@ -106,14 +109,9 @@ impl<'m> Steps<'m> {
     /// The operands of a step's kernel; where `x` and `y` share a region, that stands for both.
     pub(super) fn arguments(&self, site: Site<'m>) -> Vec<Argument<'m>> {
         let step = site.step;
-        let infos = step.kernel().map_or(&[][..], Kernel::operands);
-        let operands = step.operands.iter().zip(infos);
+        let operands = step.operands.iter().zip(step.operand_infos());
         let mut arguments: Vec<_> = operands
-            .map(|(operand, info)| Argument {
-                name: info.name,
-                access: info.access,
-                place: self.place(operand),
-            })
+            .map(|(operand, (name, access))| Argument { name, access, place: self.place(operand) })
             .collect();
         match (self.mode(site), &step.operands[..]) {
             (Mode::InPlace, _) => drop(arguments.remove(0)),
@@ -159,7 +157,7 @@ impl<'m> Steps<'m> {
                 self.rows_call(code, run, &array);
                 steps.start = run.steps().end;
             } else {
-                self.call(code, "steps::", self.site(i), &array, &[], ");");
+                self.call(code, "steps::", self.site(i), &array, &[], ";");
             }
         }
     }
@@ -174,7 +172,7 @@ impl<'m> Steps<'m> {
         caller.collect()
     }
 
-    /// The call of a step, with `more` arguments behind the caller's arrays.
+    /// The call of a step, with `more` arguments behind the caller's arrays, and `end` behind it.
     pub(super) fn call(
         &self,
         code: &mut Code,
@@ -182,7 +180,7 @@ impl<'m> Steps<'m> {
         site: Site<'m>,
         array: &impl Fn(&Port<'_>) -> String,
         more: &[&str],
-        close: &str,
+        end: &str,
     ) {
         let (family, mut arrays) = match site.step.control() {
             Some(_) => {
@@ -194,7 +192,8 @@ impl<'m> Steps<'m> {
         };
         arrays.extend(more.iter().map(ToString::to_string));
         let arguments = self.passed(&family, arrays);
-        code.list(&format!("{path}{}(", site.step.name), &arguments, close, CALL_WIDTH);
+        let close = format!("){}{end}", self.question_mark(&family));
+        code.list(&format!("{path}{}(", site.step.name), &arguments, &close, CALL_WIDTH);
     }
 
     /// The module.
@@ -218,6 +217,7 @@ impl<'m> Steps<'m> {
             self.imports.extend(["Action", "Elements", "Instrument"]);
         }
         self.imports.insert("StepInfo");
+        let imports = self.devices.exports();
         let has_constants = !self.compiled().program.constants.bytes().is_empty();
         code.doc("The steps of a run, in order.");
         code.block("mod steps {", "}", |code| {
@@ -233,6 +233,15 @@ impl<'m> Steps<'m> {
                 [] => (),
                 [import] => code.line(format!("use ::aot_rt::{import};")),
                 imports => code.wide_list("use ::aot_rt::{", imports, "};"),
+            }
+            if !imports.is_empty() {
+                code.blank();
+                code.wide_list("use super::{", &imports, "};");
+                let (parameters, error) = (self.devices.parameters(), self.devices.error());
+                code.blank();
+                code.line(format!(
+                    "type Result{parameters} = ::core::result::Result<(), {error}{parameters}>;"
+                ));
             }
             if self.use_workspace() {
                 code.blank();
@@ -261,30 +270,38 @@ impl<'m> Steps<'m> {
         code.blank();
         match &site.step.work {
             Work::Kernel(kernel) => {
-                let parameters = self.parameters(code, site.step, kernel);
+                let specialised = self.specialised(kernel);
+                let parameters = self.parameters(code, &site.step.name, kernel, specialised);
                 self.function(code, site, kernel, &parameters);
             }
+            Work::Call(call) => self.call_function(code, site, call),
             Work::Control(control) => self.control(code, site, control),
         }
     }
 
-    /// Prints the step's parameters, unless an earlier step has equal ones; gives
-    /// their name.
-    fn parameters(&mut self, code: &mut Code, step: &Step, kernel: &Kernel) -> String {
+    /// Prints a kernel's parameters, unless an earlier step has equal ones; gives their name,
+    /// which is `step` where they are printed.
+    pub(super) fn parameters(
+        &mut self,
+        code: &mut Code,
+        step: &str,
+        kernel: &Kernel,
+        specialised: bool,
+    ) -> String {
         let mut text = Code::new(code.indent());
         params(&mut text, "", kernel.params(), "");
-        let key = (kernel.name(), text.into_text());
+        let key = (kernel.name(), specialised, text.into_text());
         if let Some(name) = self.params.get(&key) {
             return name.clone();
         }
         let ty = kernel.params().name();
-        let name = if self.specialised(kernel) {
+        let name = if specialised {
             self.imports.insert("specialise");
-            let name = type_of_step(&step.name);
+            let name = type_of_step(step);
             params(code, &format!("specialise!({name}: kernels::{ty} = "), kernel.params(), ");");
             name
         } else {
-            let name = step.name.to_ascii_uppercase();
+            let name = step.to_ascii_uppercase();
             params(code, &format!("static {name}: kernels::{ty} = "), kernel.params(), ";");
             name
         };
@@ -297,11 +314,7 @@ impl<'m> Steps<'m> {
         let step = site.step;
         code.doc(description(step));
         let arguments = self.arguments(site);
-        let array = |(argument, port): &(Argument<'_>, &Port<'_>)| {
-            let reference = if argument.access == Access::Write { "&mut " } else { "&" };
-            format!("{}: {reference}{}", argument.name, port.array())
-        };
-        let mut arrays: Vec<_> = self.arrays(site).iter().map(array).collect();
+        let mut arrays = self.array_parameters(site);
         if site.layer.is_some() {
             arrays.push("row: usize".to_owned());
         }
@@ -325,6 +338,15 @@ impl<'m> Steps<'m> {
         code.wide_list(&format!("pub fn {}(", step.name), &signature, ") {");
         code.append(body);
         code.line("}");
+    }
+
+    /// The parameters for the caller's arrays.
+    pub(super) fn array_parameters(&self, site: Site<'m>) -> Vec<String> {
+        let array = |(argument, port): &(Argument<'_>, &Port<'_>)| {
+            let reference = if argument.access == Access::Write { "&mut " } else { "&" };
+            format!("{}: {reference}{}", argument.name, port.array())
+        };
+        self.arrays(site).iter().map(array).collect()
     }
 
     /// The arguments that `x` and `y` become.
@@ -376,7 +398,7 @@ impl<'m> Steps<'m> {
     }
 
     /// Borrows the step's regions from the workspace, together.
-    fn regions(&mut self, code: &mut Code, arguments: &[Argument<'_>]) {
+    pub(super) fn regions(&mut self, code: &mut Code, arguments: &[Argument<'_>]) {
         let regions: Vec<_> = arguments
             .iter()
             .filter_map(|argument| match &argument.place {
@@ -408,7 +430,7 @@ impl<'m> Steps<'m> {
     }
 
     /// Names a constant, or the part of a caller's array that the step works on.
-    fn binding(&mut self, code: &mut Code, argument: &Argument<'_>) {
+    pub(super) fn binding(&mut self, code: &mut Code, argument: &Argument<'_>) {
         let name = argument.name;
         match &argument.place {
             Place::Workspace(..) => (),
