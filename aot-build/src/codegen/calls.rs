@@ -2,27 +2,15 @@
 //! device's method between `open` and `close`.
 
 use super::sites::Site;
-use super::steps::{Steps, description};
+use super::steps::{Form, Steps, description};
 use super::writer::{CALL_WIDTH, Code, MAX_WIDTH};
 use crate::program::{Call, Step};
 
 impl<'m> Steps<'m> {
-    /// Whether steps call devices, themselves or within: what runs them can fail.
-    pub(super) fn can_fail(&self, sites: &[Site<'m>]) -> bool {
+    /// Whether steps call devices, themselves or within.
+    pub(super) fn call_devices(&self, sites: &[Site<'m>]) -> bool {
         let calls = |step: &Step| step.with_nested().iter().any(|step| step.call().is_some());
         sites.iter().any(|site| calls(site.step))
-    }
-
-    /// `?` behind the call of a function that can fail.
-    pub(super) fn question_mark(&self, sites: &[Site<'m>]) -> &'static str {
-        if self.can_fail(sites) { "?" } else { "" }
-    }
-
-    /// The last line of a function that can fail.
-    pub(super) fn succeed(&self, code: &mut Code, sites: &[Site<'m>]) {
-        if self.can_fail(sites) {
-            code.line("Ok(())");
-        }
     }
 
     /// The function of such a step.
@@ -36,7 +24,7 @@ impl<'m> Steps<'m> {
         let params: Vec<_> = names
             .iter()
             .zip(&call.kernels)
-            .map(|(name, kernel)| format!("&{}", self.parameters(code, name, kernel, false)))
+            .map(|(name, kernel)| format!("&{}", self.parameters(code, name, kernel, Form::Shared)))
             .collect();
         code.doc(format!("{} On `{}`.", description(site.step), device.name));
         let arguments = self.arguments(site);
@@ -55,7 +43,7 @@ impl<'m> Steps<'m> {
                 code.line(format!(".map_err({}::{})?;", self.devices.error(), device.parameter));
             });
             self.after(code, site);
-            code.line("Ok(())");
+            self.success(code, &[site]);
         });
         code.line("}");
     }

@@ -12,7 +12,7 @@ use super::writer::Code;
 use crate::program::{Control, Flow, Operand, Step};
 
 /// Most arguments of a function before clippy finds them many.
-const MANY_ARGUMENTS: usize = 7;
+pub(super) const MANY_ARGUMENTS: usize = 7;
 
 impl<'m> Steps<'m> {
     /// What a step decides by, if it does.
@@ -32,10 +32,10 @@ impl<'m> Steps<'m> {
             format!("{}: {reference}{}", port.ident, port.array())
         };
         let arrays: Vec<_> = self.ports(&family).into_iter().map(array).collect();
-        let signature = self.signature(&family, arrays.clone());
+        let parameters = self.signature(&family, arrays.clone()).len();
         let condition = self.truth(site.step);
         code.doc(description(site.step));
-        if signature.len() > MANY_ARGUMENTS {
+        if parameters > MANY_ARGUMENTS {
             code.line(r#"#[allow(clippy::too_many_arguments, reason = "the caller's arrays")]"#);
         }
         if control.flow.blocks().iter().map(|(_, steps)| steps.len()).sum::<usize>() > MANY_STEPS {
@@ -53,7 +53,7 @@ impl<'m> Steps<'m> {
                 }),
             }
             self.after(code, site);
-            self.succeed(code, &[site]);
+            self.success(code, &family);
         });
         code.line("}");
     }
@@ -72,7 +72,7 @@ impl<'m> Steps<'m> {
     }
 
     /// The byte that a step decides by.
-    fn truth(&self, step: &Step) -> String {
+    pub(super) fn truth(&self, step: &Step) -> String {
         let Some(Argument { place, .. }) = self.decides(step) else { return String::new() };
         match place {
             Place::Workspace(_, offset) => format!("workspace.read::<u8, {}, 1>()[0]", integer(offset)),

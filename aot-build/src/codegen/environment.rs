@@ -3,6 +3,7 @@
 //!
 //! Signatures and calls are printed from the same list, so that they agree.
 
+use super::runner::Runner;
 use super::sites::Site;
 use super::steps::Steps;
 use super::writer::Code;
@@ -16,6 +17,29 @@ pub(super) struct Given {
     ty: String,
 }
 
+impl Runner<'_> {
+    /// The parameters that every run has beside an instrument and the caller's arrays.
+    pub(super) fn company_parameters(&self) -> Vec<String> {
+        self.devices.parameter().into_iter().chain(self.kernel_parameter()).collect()
+    }
+
+    /// The parameter of kernels that are bound by name.
+    pub(super) fn kernel_parameter(&self) -> Option<String> {
+        self.kernels_struct().map(|name| format!("kernels: &{name}"))
+    }
+
+    /// The arguments for them, under the same names.
+    pub(super) fn company_arguments(&self) -> Vec<String> {
+        let devices = self.devices.is_used().then(|| "devices".to_owned());
+        devices.into_iter().chain(self.kernel_argument()).collect()
+    }
+
+    /// The argument for kernels that are bound by name.
+    pub(super) fn kernel_argument(&self) -> Vec<String> {
+        self.kernels_struct().map(|_| "kernels".to_owned()).into_iter().collect()
+    }
+}
+
 impl<'m> Steps<'m> {
     /// Memory that steps work in.
     fn memories(&self, sites: &[Site<'m>]) -> Vec<Given> {
@@ -26,20 +50,19 @@ impl<'m> Steps<'m> {
 
     /// What every run brings with it, and what runs that call devices do.
     fn company(&self, sites: &[Site<'m>]) -> Vec<Given> {
-        let instrument = Given { name: "instrument", ty: "&mut impl Instrument".into() };
-        let ty = format!("&mut {}{}", self.devices.holder(), self.devices.parameters());
-        let devices = self.can_fail(sites).then_some(Given { name: "devices", ty });
-        [Some(instrument), devices].into_iter().flatten().collect()
+        let given = |name, ty: &str| Given { name, ty: ty.to_owned() };
+        let devices = self.call_devices(sites).then(|| given("devices", &self.devices.reference()));
+        let kernels = self.binds().then(|| given("kernels", "&Kernels"));
+        [given("instrument", "&mut impl Instrument")].into_iter().chain(devices).chain(kernels).collect()
     }
 
     /// `pub fn NAME(..) {`, for a function that runs `sites`, `arrays` among its parameters.
     pub(super) fn open(&self, code: &mut Code, name: &str, sites: &[Site<'m>], arrays: Vec<String>) {
         let mut open = format!("pub fn {name}");
-        let mut close = ") {".to_owned();
-        if self.can_fail(sites) {
+        if self.call_devices(sites) {
             open += &self.devices.bounds(code, &open);
-            close = format!(") -> Result{} {{", self.devices.errors());
         }
+        let close = format!("){} {{", self.returns(sites));
         code.wide_list(&(open + "("), &self.signature(sites, arrays), &close);
     }
 

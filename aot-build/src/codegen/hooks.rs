@@ -5,10 +5,11 @@ use aot_rt::kernels::Kind;
 use aot_rt::{Access, DType};
 
 use super::literal::integer;
+use super::ports::Port;
 use super::sites::Site;
 use super::steps::{Argument, Place, Steps};
 use super::writer::{CALL_WIDTH, Code};
-use crate::program::{Operand, Step};
+use crate::program::{Operand, View};
 
 impl<'m> Steps<'m> {
     /// The table of the steps, and of those that they hold.
@@ -19,16 +20,16 @@ impl<'m> Steps<'m> {
         let open = format!("pub static STEPS: [StepInfo; {}] = [", sites.len());
         match sites.as_slice() {
             [] => code.line(open + "];"),
-            [site] => code.block(open + "StepInfo {", "}];", |code| self.fields(code, 0, site.step)),
+            [site] => code.block(open + "StepInfo {", "}];", |code| self.fields(code, 0, *site)),
             sites => code.block(open, "];", |code| {
                 for (index, site) in sites.iter().enumerate() {
-                    code.block("StepInfo {", "},", |code| self.fields(code, index, site.step));
+                    code.block("StepInfo {", "},", |code| self.fields(code, index, *site));
                 }
             }),
         }
     }
 
-    fn fields(&self, code: &mut Code, index: usize, step: &Step) {
+    fn fields(&self, code: &mut Code, index: usize, Site { step, layer }: Site<'_>) {
         code.line(format!("index: {},", integer(index)));
         code.line(format!("name: {:?},", step.name));
         code.line(format!("operator: {:?},", step.operator));
@@ -39,6 +40,7 @@ impl<'m> Steps<'m> {
         code.line(format!("node: {:?},", step.node));
         code.line(format!("macs: {},", integer(step.macs)));
         code.line(format!("bytes: {},", integer(step.bytes())));
+        code.line(format!("rows: {},", integer(layer.map_or(1, |layer| layer.rows.rows))));
         match step.call().and_then(|call| self.compiled().program.devices.get(call.device)) {
             Some(device) => code.line(format!("device: Some({:?}),", device.name)),
             None => code.line("device: None,"),
@@ -48,8 +50,7 @@ impl<'m> Steps<'m> {
     /// Leaves the function of a step that an instrument skips.
     pub(super) fn before(&self, code: &mut Code, site: Site<'m>) {
         let open = format!("if instrument.before(&STEPS[{}]) == Action::Skip {{", self.index(site));
-        let leave = if self.can_fail(&[site]) { "return Ok(());" } else { "return;" };
-        code.block(open, "}", |code| code.line(leave));
+        code.block(open, "}", |code| self.return_early(code, site));
     }
 
     /// Shows an instrument what a step has written.
@@ -89,15 +90,15 @@ impl<'m> Steps<'m> {
 
     /// What an operand holds: in a run, the row that has just been computed.
     fn elements(&mut self, site: Site<'m>, Argument { name, place, .. }: &Argument<'m>) -> String {
-        let (view, array) = match place {
+        let (dtype, array) = match place {
             Place::Workspace(view, offset) => {
                 let region =
                     [view.dtype.rust_type().to_owned(), integer(offset), integer(view.len)].join(", ");
-                (view, format!("workspace.read::<{region}>()"))
+                (view.dtype, format!("workspace.read::<{region}>()"))
             }
             // A step of the caller's own names its array, one that holds steps the port.
-            Place::Caller(view, port) if site.step.control().is_some() => (view, port.ident.clone()),
-            Place::Caller(view, _) => (view, (*name).to_owned()),
+            Place::Caller(view, port) if site.step.control().is_some() => self.part_of_port(*view, port),
+            Place::Caller(view, _) => (view.dtype, (*name).to_owned()),
             Place::Constant(_) => unreachable!("constants are not written"),
         };
         let elements = match site.layer {
@@ -106,13 +107,26 @@ impl<'m> Steps<'m> {
             }
             _ => array,
         };
-        format!("Elements::{}({elements})", variant(view.dtype))
+        format!("Elements::{}({elements})", variant(dtype))
+    }
+
+    /// What a view is of the caller's array.
+    fn part_of_port(&mut self, view: View, port: &Port<'_>) -> (DType, String) {
+        let whole = port.ty().shape.elements();
+        if (view.offset, view.bytes()) == (0, port.ty().bytes()) {
+            return (port.ty().dtype, port.ident.clone());
+        }
+        self.imports.insert("part");
+        let (from, to) = (port.element(), view.dtype.rust_type());
+        let [offset, len, whole] = [view.offset, view.len, whole].map(integer);
+        (view.dtype, format!("part::<{from}, {to}, {offset}, {len}, {whole}>({})", port.ident))
     }
 }
 
 /// Variant of `aot_rt::DType` and of `aot_rt::Elements`.
 pub(super) fn variant(dtype: DType) -> &'static str {
     match dtype {
+        DType::I4 => "I4",
         DType::I8 => "I8",
         DType::U8 => "U8",
         DType::I16 => "I16",
@@ -121,6 +135,7 @@ pub(super) fn variant(dtype: DType) -> &'static str {
         DType::I64 => "I64",
         DType::U64 => "U64",
         DType::F16 => "F16",
+        DType::BF16 => "BF16",
         DType::F32 => "F32",
         DType::Bool => "Bool",
     }

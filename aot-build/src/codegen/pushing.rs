@@ -26,7 +26,7 @@ impl Runner<'_> {
         code.indented(|code| {
             code.line("self.restart();");
             code.block(format!("for row in {}.as_chunks::<{row_len}>().0 {{", input.ident), "}", |code| {
-                code.line("self.take_row(instrument, row);");
+                self.take_row(code);
             });
             code.line(format!("self.finish({}){}", self.passed_on(self.output_arguments()), self.end()));
         });
@@ -40,13 +40,28 @@ impl Runner<'_> {
         });
         code.blank();
         code.doc("Takes a row, and computes as far as that reaches.");
-        code.wide_list("fn take_row(", &["&mut self".into(), INSTRUMENT.into(), row], ") {");
+        // Devices run none of these steps.
+        let parameters = ["&mut self".to_owned(), INSTRUMENT.into()].into_iter();
+        let parameters: Vec<_> = parameters.chain(self.kernel_parameter()).chain([row]).collect();
+        let result = if self.binds() { self.result_type("()") } else { String::new() };
+        code.wide_list("fn take_row(", &parameters, &format!("){result} {{"));
         code.indented(|code| {
             self.ensure_state(code);
             code.line("let workspace = &mut self.workspace;");
             code.line("steps::input_row(workspace, self.pushed, row);");
             code.line("self.pushed += 1;");
-            code.line("steps::rows_0(workspace, &mut self.rows, self.pushed, instrument);");
+            let passed = ["workspace", "&mut self.rows", "self.pushed", "instrument"].map(str::to_owned);
+            let passed = [passed.to_vec(), self.kernel_argument()].concat();
+            if self.binds() {
+                code.list("let done = steps::rows_0(", &passed, ");", CALL_WIDTH);
+                code.block("if done.is_err() {", "}", |code| code.line("self.restart();"));
+                if self.has_state() {
+                    code.line("self.has_state = done.is_ok();");
+                }
+                code.line("done");
+            } else {
+                code.list("steps::rows_0(", &passed, ");", CALL_WIDTH);
+            }
         });
         code.line("}");
         self.finish(code, steps);
@@ -54,7 +69,7 @@ impl Runner<'_> {
 
     fn feed_row(&self, code: &mut Code, input: &Port<'_>, rows: &str, row: &str) {
         let place = self.ports.output_place;
-        let (result, unready, what) = match (place, self.outputs_struct(), &self.ports.outputs[..]) {
+        let (gives, unready, what) = match (place, self.outputs_struct(), &self.ports.outputs[..]) {
             (Placement::Workspace, Some(name), _) => {
                 (format!("::core::option::Option<{name}<'_>>"), "None", "gives the outputs")
             }
@@ -68,40 +83,46 @@ impl Runner<'_> {
             "Pushes the next of {rows} rows of input {}; the last one {what}, and the next\nis the first again.",
             docs::code_span(&input.port.name)
         ));
-        let outputs = self.output_parameters();
-        self.errors_doc(code);
-        let (result, given) = (self.returns(&result), [vec![row.to_owned()], outputs].concat());
-        let open = |code: &Code, name: &str| format!("pub fn {name}{}(", self.devices.bounds(code, name));
-        let this = || vec!["&mut self".to_owned()];
-        let arguments = [this(), self.devices_given(), given.clone()].concat();
-        code.wide_list(&open(code, "feed_row"), &arguments, &format!("){result} {{"));
-        let passed = [self.passed_unobserved(), vec!["row".to_owned()], self.output_arguments()].concat();
+        self.doc_errors(code);
+        let close = format!("){} {{", self.result_type(&gives));
+        let parameters = |instrument: &[&str]| {
+            let own = ["&mut self"].iter().chain(instrument).map(ToString::to_string).collect();
+            [own, self.company_parameters(), vec![row.to_owned()], self.output_parameters()].concat()
+        };
+        let open = |code: &Code, open: &str| format!("{open}{}(", self.devices.bounds(code, open));
+        code.wide_list(&open(code, "pub fn feed_row"), &parameters(&[]), &close);
+        let passed = [vec!["&mut ()".to_owned()], self.company_arguments(), vec!["row".to_owned()]];
+        let passed = [passed.concat(), self.output_arguments()].concat();
         code.indented(|code| code.list("self.feed_row_with(", &passed, ")", CALL_WIDTH));
         code.line("}");
         code.blank();
         code.doc("The same, observed by `instrument`.");
-        self.errors_doc(code);
-        let arguments = [this(), self.environment(), given].concat();
-        code.wide_list(&open(code, "feed_row_with"), &arguments, &format!("){result} {{"));
+        self.doc_errors(code);
+        code.wide_list(&open(code, "pub fn feed_row_with"), &parameters(&[INSTRUMENT]), &close);
+        let [open, close] = if self.fallible() { ["Ok(", ")"] } else { ["", ""] };
         code.indented(|code| {
-            let ok =
-                |value: &str| if self.devices.is_used() { format!("Ok({value})") } else { value.to_owned() };
-            code.line("self.take_row(instrument, row);");
+            self.take_row(code);
             code.block(format!("if self.pushed < {rows} {{"), "}", |code| {
-                code.line(format!("return {};", ok(unready)));
+                code.line(format!("return {open}{unready}{close};"));
             });
             code.line("self.restart();");
-            let finish = format!("self.finish({})", self.passed_on(self.output_arguments()));
-            match (unready, self.devices.is_used()) {
-                ("None", false) => code.line(format!("Some({finish})")),
-                ("None", true) => code.line(format!("{finish}.map(Some)")),
-                (_, used) => {
-                    code.line(format!("{finish}{};", if used { "?" } else { "" }));
-                    code.line(ok("true"));
-                }
+            let passed = self.passed_on(self.output_arguments());
+            let finish = format!("self.finish({passed}){}", self.propagated());
+            if unready == "None" {
+                code.line(format!("{open}Some({finish}){close}"));
+            } else {
+                code.line(format!("{finish};"));
+                code.line(format!("{open}true{close}"));
             }
         });
         code.line("}");
+    }
+
+    /// Takes `row`.
+    fn take_row(&self, code: &mut Code) {
+        let given = [vec!["instrument".to_owned()], self.kernel_argument(), vec!["row".to_owned()]].concat();
+        let propagated = if self.binds() { "?" } else { "" };
+        code.line(format!("self.take_row({}){propagated};", given.join(", ")));
     }
 
     /// The function that runs the steps behind the first run.
@@ -116,7 +137,7 @@ impl Runner<'_> {
         code.indented(|code| {
             let first = self.model.compiled.program.runs.first().map_or(0, |run| run.steps().end);
             if first == steps.steps().len() {
-                code.line("let _ = instrument; // No step follows.");
+                self.ignore_environment(code, "No step follows.");
             }
             if steps.use_workspace_from(first) {
                 code.line("let workspace = &mut self.workspace;");
@@ -125,7 +146,9 @@ impl Runner<'_> {
                 let names: Vec<_> = self.ports.outputs.iter().map(|port| port.ident.clone()).collect();
                 code.wide_list(&format!("let {outputs} {{ "), &names, " } = outputs;");
             }
+            self.doubt_state(code);
             steps.calls(code, first, |port| self.array(port));
+            self.trust_state(code);
             self.end_of_steps(code);
         });
         code.line("}");

@@ -94,9 +94,10 @@ impl Runner<'_> {
         code.block(format!("impl {} {{", self.name()), "}", |code| {
             self.constants(code);
             self.constructors(code);
+            self.bind(code, steps);
             self.fill_workspace(code);
             if self.has_state() {
-                reset(code);
+                self.reset(code);
             }
             if let (Some(pushed), [input]) = (self.model.compiled.program.pushed, &self.ports.inputs[..]) {
                 self.push_rows(code, steps, input, pushed);
@@ -109,16 +110,25 @@ impl Runner<'_> {
             } else {
                 self.run_steps(code, steps, "run", true);
             }
+            if let Some(run) = self.run_struct() {
+                self.starts(code, steps, &run);
+            }
             if self.ports.output_place == Placement::Workspace {
                 for port in &self.ports.outputs {
-                    output_region(code, port);
+                    result_region(code, "Output", port);
                 }
+            }
+            for port in &self.ports.kept {
+                result_region(code, "Kept tensor", port);
             }
             for port in &self.ports.inputs {
                 quantize(code, port);
             }
             for port in &self.ports.outputs {
-                dequantize(code, port);
+                dequantize(code, "output", port);
+            }
+            for port in &self.ports.kept {
+                dequantize(code, "kept tensor", port);
             }
         });
     }
@@ -143,10 +153,12 @@ impl Runner<'_> {
         };
         constant(macs, "MACS", "u64", integer(compiled.program.macs()));
         code.doc("The steps, in order; what an instrument is told of them.");
-        code.line("pub const STEPS: &'static [::aot_rt::StepInfo] = &steps::STEPS;");
+        let steps: usize = compiled.program.steps.iter().map(|step| step.with_nested().len()).sum();
+        code.line(format!("pub const STEPS: &'static [::aot_rt::StepInfo; {steps}] = &steps::STEPS;"));
         let inputs = self.ports.inputs.iter().map(|port| ("input", port));
         let outputs = self.ports.outputs.iter().map(|port| ("output", port));
-        for (role, port) in inputs.chain(outputs) {
+        let kept = self.ports.kept.iter().map(|port| ("kept tensor", port));
+        for (role, port) in inputs.chain(outputs).chain(kept) {
             code.blank();
             let name = docs::code_span(&port.port.name);
             let (upper, shape) = (&port.upper, &port.ty().shape);
@@ -259,7 +271,7 @@ impl Runner<'_> {
                 code.line("let workspace = &mut self.workspace;");
             }
             if steps.steps().is_empty() {
-                code.line("let _ = instrument; // There is no step.");
+                self.ignore_environment(code, "There is no step.");
             }
             let unused = |port: &&Port<'_>| takes_inputs && !steps.use_port(port);
             for port in self.ports.inputs.iter().filter(unused) {
@@ -269,7 +281,9 @@ impl Runner<'_> {
                 let names: Vec<_> = self.ports.outputs.iter().map(|port| port.ident.clone()).collect();
                 code.wide_list(&format!("let {outputs} {{ "), &names, " } = outputs;");
             }
+            self.doubt_state(code);
             steps.calls(code, 0, |port| self.array(port));
+            self.trust_state(code);
             self.end_of_steps(code);
         });
         code.line("}");
@@ -279,8 +293,8 @@ impl Runner<'_> {
     pub(super) fn end_of_steps(&self, code: &mut Code) {
         if self.devices.is_used() {
             code.line("Ok(())");
-        } else if self.ports.output_place == Placement::Workspace {
-            self.result(code);
+        } else {
+            self.result(code, "self");
         }
     }
 
@@ -292,21 +306,15 @@ impl Runner<'_> {
         code.indented(|code| {
             code.line("let result = devices.begin();");
             code.line(format!("let result = result.and_then(|()| self.run_steps({passed}));"));
-            code.line("let result = devices.end(result);");
             if self.has_state() {
+                code.line("let result = devices.end(result);");
                 // It may be half of what it was and half of what it was to become.
                 code.block("if result.is_err() {", "}", |code| code.line("self.has_state = false;"));
+                code.line("result?;");
+            } else {
+                code.line("devices.end(result)?;");
             }
-            match (self.ports.output_place, self.outputs_struct(), &self.ports.outputs[..]) {
-                (Placement::Workspace, Some(_), _) => {
-                    code.line("result?;");
-                    self.result(code);
-                }
-                (Placement::Workspace, None, [port]) => {
-                    code.line(format!("result.map(|()| self.{}())", port.ident));
-                }
-                _ => code.line("result"),
-            }
+            self.result(code, "self");
         });
         code.line("}");
     }
@@ -321,19 +329,21 @@ impl Runner<'_> {
         code.blank();
         code.doc("The steps, until a device fails.");
         attributes(code);
-        self.function(code, "fn run_steps", self.environment(), takes_inputs, "()");
+        self.function(code, "fn run_steps", &[INSTRUMENT], takes_inputs, "()");
     }
 
     /// A function `name` that runs `name_with` without an instrument.
     pub(super) fn uninstrumented(&self, code: &mut Code, name: &str, takes_inputs: bool, doc: &str) {
         code.blank();
         code.doc(doc);
-        self.errors_doc(code);
-        self.function(code, &format!("pub fn {name}"), self.devices_given(), takes_inputs, &self.value());
+        self.doc_errors(code);
+        self.function(code, &format!("pub fn {name}"), &[], takes_inputs, &self.value());
         let inputs = if takes_inputs { self.input_arguments() } else { Vec::new() };
-        let passed = [self.passed_unobserved(), inputs, self.output_arguments()].concat();
+        let environment = [vec!["&mut ()".to_owned()], self.company_arguments()].concat();
+        let passed = [environment, inputs, self.output_arguments()].concat();
+        let end = self.end();
         code.indented(|code| {
-            code.list(&format!("self.{name}_with("), &passed, &format!("){}", self.end()), CALL_WIDTH);
+            code.list(&format!("self.{name}_with("), &passed, &format!("){end}"), CALL_WIDTH);
         });
         code.line("}");
     }
@@ -352,82 +362,56 @@ impl Runner<'_> {
     ) {
         code.blank();
         code.doc(format!("[`{name}`](Self::{name}), observed by `instrument`."));
-        self.errors_doc(code);
+        self.doc_errors(code);
         attributes(code);
-        self.function(code, &format!("pub fn {name}_with"), self.environment(), takes_inputs, &self.value());
+        self.function(code, &format!("pub fn {name}_with"), &[INSTRUMENT], takes_inputs, &self.value());
     }
 
-    /// Documentation of what a run with devices can end with.
-    pub(super) fn errors_doc(&self, code: &mut Code) {
-        if self.devices.is_used() {
-            let state = if self.has_state() { " The state is reset then." } else { "" };
-            code.doc(format!("\n# Errors\n\nThe first error of a device, which ends the run.{state}"));
-        }
-    }
-
-    /// What a run hands on: the instrument, the devices, and `arguments`.
+    /// What a run hands on: the instrument, what else comes with it, and `arguments`.
     pub(super) fn passed_on(&self, arguments: Vec<String>) -> String {
-        let devices = self.devices.is_used().then(|| "devices".to_owned());
-        let given = std::iter::once("instrument".to_owned()).chain(devices).chain(arguments);
-        given.collect::<Vec<_>>().join(", ")
+        [vec!["instrument".to_owned()], self.company_arguments(), arguments].concat().join(", ")
     }
 
-    /// What a run without an instrument hands on.
-    pub(super) fn passed_unobserved(&self) -> Vec<String> {
-        let devices = self.devices.is_used().then(|| "devices".to_owned());
-        std::iter::once("&mut ()".to_owned()).chain(devices).collect()
-    }
-
-    /// The parameter for the devices, if there are any.
-    pub(super) fn devices_given(&self) -> Vec<String> {
-        let ty = format!("&mut {}{}", self.devices.holder(), self.devices.parameters());
-        self.devices.is_used().then(|| format!("devices: {ty}")).into_iter().collect()
-    }
-
-    /// What a run brings with it.
-    pub(super) fn environment(&self) -> Vec<String> {
-        [vec![INSTRUMENT.to_owned()], self.devices_given()].concat()
-    }
-
-    /// Behind a call that is the last thing in a function: with devices it has a result.
+    /// What ends a call that is a function's last.
     pub(super) fn end(&self) -> &'static str {
-        let has_value = self.devices.is_used() || self.ports.output_place == Placement::Workspace;
-        if has_value { "" } else { ";" }
+        let gives = self.fallible() || self.ports.output_place == Placement::Workspace;
+        if gives { "" } else { ";" }
     }
 
-    pub(super) fn has_state(&self) -> bool {
-        !self.model.compiled.program.states.is_empty()
-    }
-
-    /// Resets the state before the first run.
-    pub(super) fn ensure_state(&self, code: &mut Code) {
-        if self.has_state() {
-            code.block("if !self.has_state {", "}", |code| code.line("self.reset();"));
+    /// Says that nothing in a function observes or calls anything.
+    pub(super) fn ignore_environment(&self, code: &mut Code, why: &str) {
+        match self.company_arguments().as_slice() {
+            [] => code.line(format!("let _ = instrument; // {why}")),
+            company => code.line(format!("let _ = (instrument, {}); // {why}", company.join(", "))),
         }
     }
 
-    pub(super) fn result(&self, code: &mut Code) {
-        match (self.outputs_struct(), self.ports.outputs.as_slice()) {
-            (Some(name), outputs) => {
-                let [open, close] = if self.devices.is_used() { ["Ok(", "})"] } else { ["", "}"] };
-                code.block(format!("{open}{name} {{"), close, |code| {
+    /// What a run of `runner` gives, at the end of its function.
+    pub(super) fn result(&self, code: &mut Code, runner: &str) {
+        let [open, close] = if self.fallible() { ["Ok(", ")"] } else { ["", ""] };
+        match (self.ports.output_place, self.outputs_struct(), self.ports.outputs.as_slice()) {
+            (Placement::Workspace, Some(name), outputs) => {
+                code.block(format!("{open}{name} {{"), &format!("}}{close}"), |code| {
                     for port in outputs {
-                        code.line(format!("{0}: self.{0}(),", port.ident));
+                        code.line(format!("{0}: {runner}.{0}(),", port.ident));
                     }
                 });
             }
-            (None, [port]) => code.line(format!("self.{}()", port.ident)),
-            (None, _) => (),
+            (Placement::Workspace, None, [port]) => {
+                code.line(format!("{open}{runner}.{}(){close}", port.ident));
+            }
+            _ if self.fallible() => code.line("Ok(())"),
+            _ => (),
         }
     }
 
     /// `fn name(&mut self, instrument, ..) -> .. {`, without the inputs.
     pub(super) fn private_signature(&self, code: &mut Code, name: &str) {
-        self.function(code, &format!("fn {name}"), self.environment(), false, &self.value());
+        self.function(code, &format!("fn {name}"), &[INSTRUMENT], false, &self.value());
     }
 
     /// What a run gives; nothing where the outputs are the caller's.
-    pub(super) fn value(&self) -> String {
+    fn value(&self) -> String {
         match (self.ports.output_place, self.outputs_struct(), &self.ports.outputs[..]) {
             (Placement::Workspace, Some(name), _) => format!("{name}<'_>"),
             (Placement::Workspace, None, [port]) => format!("&{}", port.array()),
@@ -435,16 +419,18 @@ impl Runner<'_> {
         }
     }
 
-    fn function(
-        &self,
-        code: &mut Code,
-        open: &str,
-        environment: Vec<String>,
-        takes_inputs: bool,
-        value: &str,
-    ) {
+    /// The arguments for inputs.
+    fn input_arguments(&self) -> Vec<String> {
+        match self.inputs_struct() {
+            Some(_) => vec!["inputs".to_owned()],
+            None => self.ports.inputs.iter().map(|port| port.ident.clone()).collect(),
+        }
+    }
+
+    fn function(&self, code: &mut Code, open: &str, environment: &[&str], takes_inputs: bool, value: &str) {
         let mut arguments = vec!["&mut self".to_owned()];
-        arguments.extend(environment);
+        arguments.extend(environment.iter().map(ToString::to_string));
+        arguments.extend(self.company_parameters());
         if takes_inputs {
             match (self.inputs_struct(), self.ports.inputs.as_slice()) {
                 (Some(name), _) => arguments.push(format!("inputs: {name}<'_>")),
@@ -455,23 +441,7 @@ impl Runner<'_> {
         }
         arguments.extend(self.output_parameters());
         let open = format!("{open}{}(", self.devices.bounds(code, open));
-        code.wide_list(&open, &arguments, &format!("){} {{", self.returns(value)));
-    }
-
-    /// ` -> value`, or the result of a run with devices.
-    pub(super) fn returns(&self, value: &str) -> String {
-        match self.devices.result(value).as_str() {
-            "()" => String::new(),
-            result => format!(" -> {result}"),
-        }
-    }
-
-    /// The arguments for inputs.
-    fn input_arguments(&self) -> Vec<String> {
-        match self.inputs_struct() {
-            Some(_) => vec!["inputs".to_owned()],
-            None => self.ports.inputs.iter().map(|port| port.ident.clone()).collect(),
-        }
+        code.wide_list(&open, &arguments, &format!("){} {{", self.result_type(value)));
     }
 
     /// The parameters for outputs, where they are the caller's.
@@ -518,19 +488,6 @@ fn derives(attribute: &str, name: &str) -> bool {
     attribute.contains("derive") && attribute.split(|c: char| !c.is_alphanumeric()).any(|word| word == name)
 }
 
-/// The function that sets the state as the model file says.
-fn reset(code: &mut Code) {
-    code.blank();
-    code.doc(
-        "Sets what is kept from run to run as the model file says; the first run does it\n\
-         by itself.",
-    );
-    code.block("pub fn reset(&mut self) {", "}", |code| {
-        code.line("steps::reset(&mut self.workspace);");
-        code.line("self.has_state = true;");
-    });
-}
-
 fn input_region(code: &mut Code, port: &Port<'_>) {
     code.blank();
     code.doc(format!(
@@ -542,11 +499,11 @@ fn input_region(code: &mut Code, port: &Port<'_>) {
     });
 }
 
-fn output_region(code: &mut Code, port: &Port<'_>) {
+fn result_region(code: &mut Code, title: &str, port: &Port<'_>) {
     code.blank();
     code.doc(format!(
         "{}\n\nAs the last run left it; writing an input may destroy it.",
-        docs::port("Output", port)
+        docs::port(title, port)
     ));
     code.line("#[must_use]");
     code.block(format!("pub fn {}(&self) -> &{} {{", port.ident, port.array()), "}", |code| {
@@ -568,13 +525,13 @@ fn quantize(code: &mut Code, port: &Port<'_>) {
     });
 }
 
-fn dequantize(code: &mut Code, port: &Port<'_>) {
+fn dequantize(code: &mut Code, role: &str, port: &Port<'_>) {
     let element = port.element();
     if port.quantization().is_none() || port.ty().dtype == DType::I64 {
         return;
     }
     code.blank();
-    code.doc(format!("The real value of an integer of output {}.", docs::code_span(&port.port.name)));
+    code.doc(format!("The real value of an integer of {role} {}.", docs::code_span(&port.port.name)));
     code.line("#[must_use]");
     code.block(format!("pub fn dequantize_{}(q: {element}) -> f32 {{", port.ident), "}", |code| {
         let q = if port.ty().dtype == DType::I32 { "q" } else { "q.into()" };

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use aot_rt::Access;
 use aot_rt::kernels::{Kernel, Kind, Mode};
-use aot_rt::{Access, DType};
 
 use super::devices::Devices;
 use super::docs;
@@ -13,7 +13,7 @@ use super::ports::{Port, Ports};
 use super::sites::Site;
 use super::specialise::specialises;
 use super::writer::{CALL_WIDTH, Code};
-use crate::config::Optimize;
+use crate::config::{Calls, Optimize};
 use crate::error::spaced;
 use crate::program::{ConstantView, Flow, Operand, Step, Storage, View, Work, overlapped};
 use crate::{Compiled, Model};
@@ -35,17 +35,30 @@ pub(super) struct Argument<'p> {
     pub(super) place: Place<'p>,
 }
 
+/// How a kernel is given its parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Form {
+    /// As a struct.
+    Shared,
+    /// As constants that it is compiled for.
+    Specialised,
+    /// As a `Kernel`, whatever the kernel is.
+    Described,
+}
+
 /// Prints the module `steps`, and the calls in it.
 pub(super) struct Steps<'m> {
     model: &'m Model,
     ports: &'m Ports<'m>,
     pub(super) devices: &'m Devices<'m>,
     /// What the module imports from the runtime.
-    imports: BTreeSet<&'static str>,
+    pub(super) imports: BTreeSet<&'static str>,
     /// What it imports from there beside the kernels.
     pub(super) kernel_imports: BTreeSet<&'static str>,
     /// Parameters already printed: kernel's name and parameters to their name.
-    params: HashMap<(&'static str, bool, String), String>,
+    params: HashMap<(&'static str, Form, String), String>,
+    /// Whether behind one of the steps comes that of the next position, without a word on it.
+    pub(super) falls_through: bool,
     /// Positions in the table of steps, by name.
     indices: HashMap<&'m str, usize>,
 }
@@ -60,12 +73,22 @@ impl<'m> Steps<'m> {
             imports: BTreeSet::new(),
             kernel_imports: BTreeSet::new(),
             params: HashMap::new(),
+            falls_through: false,
             indices: steps.enumerate().map(|(i, step)| (step.name.as_str(), i)).collect(),
         }
     }
 
     pub(super) fn compiled(&self) -> &'m Compiled {
         &self.model.compiled
+    }
+
+    pub(super) fn calls_by(&self) -> Calls {
+        self.model.config.calls
+    }
+
+    /// Most multiply-accumulates of a step, if they are limited.
+    pub(super) fn most_macs(&self) -> Option<u64> {
+        self.model.config.max_step_macs.map(std::num::NonZeroU64::get)
     }
 
     pub(super) fn place(&self, operand: &Operand) -> Place<'m> {
@@ -99,7 +122,7 @@ impl<'m> Steps<'m> {
 
     /// How a step calls its kernel. Elementwise kernels of a run are given rows as
     /// they are given whole tensors.
-    fn mode(&self, Site { step, layer }: Site<'_>) -> Mode {
+    pub(super) fn mode(&self, Site { step, layer }: Site<'_>) -> Mode {
         match (layer, step.kind()) {
             (None, _) | (_, Kind::Elementwise) => step.mode(|view| self.start(view)),
             (Some(layer), _) => Mode::Row { rings: [layer.rings[0], layer.rings[1]], row: 0 },
@@ -128,7 +151,7 @@ impl<'m> Steps<'m> {
     }
 
     /// Channels of the largest cell that a step computes on the stack, if any does.
-    fn largest_cell(&self) -> Option<usize> {
+    pub(super) fn largest_cell(&self) -> Option<usize> {
         let overlapping = self.sites(0).filter(|site| matches!(self.mode(*site), Mode::Overlapping(_)));
         overlapping.filter_map(|site| site.step.window()).map(|(_, channels)| channels[1]).max()
     }
@@ -172,7 +195,8 @@ impl<'m> Steps<'m> {
         caller.collect()
     }
 
-    /// The call of a step, with `more` arguments behind the caller's arrays, and `end` behind it.
+    /// The call of a step, with `more` arguments behind the caller's arrays, and `end` behind
+    /// the call.
     pub(super) fn call(
         &self,
         code: &mut Code,
@@ -192,7 +216,7 @@ impl<'m> Steps<'m> {
         };
         arrays.extend(more.iter().map(ToString::to_string));
         let arguments = self.passed(&family, arrays);
-        let close = format!("){}{end}", self.question_mark(&family));
+        let close = format!("){}{end}", self.propagated(&family));
         code.list(&format!("{path}{}(", site.step.name), &arguments, &close, CALL_WIDTH);
     }
 
@@ -211,8 +235,13 @@ impl<'m> Steps<'m> {
         self.reset(&mut functions);
         if let (Some(pushed), [input]) = (self.compiled().program.pushed, &self.ports.inputs[..]) {
             self.input_row(&mut functions, input, pushed);
+        } else if !self.fallible() {
+            self.step_function(&mut functions);
         }
         self.table(&mut functions);
+        self.kernel_table(&mut functions);
+        let mut modes = Code::new(code.indent() + 1);
+        self.used_modes(&mut modes);
         if !self.steps().is_empty() {
             self.imports.extend(["Action", "Elements", "Instrument"]);
         }
@@ -249,6 +278,11 @@ impl<'m> Steps<'m> {
                     "type Workspace = ::aot_rt::Workspace<{{ super::{runner}::ARENA_BYTES }}>;"
                 ));
             }
+            if self.binds() {
+                code.blank();
+                code.line(format!("type Kernels = super::{runner}Kernels;"));
+            }
+            code.append(modes);
             if let Some(channels) = self.largest_cell() {
                 code.blank();
                 code.doc("Channels of the largest cell that is computed on the stack, for a result that overlaps its operand.");
@@ -270,8 +304,7 @@ impl<'m> Steps<'m> {
         code.blank();
         match &site.step.work {
             Work::Kernel(kernel) => {
-                let specialised = self.specialised(kernel);
-                let parameters = self.parameters(code, &site.step.name, kernel, specialised);
+                let parameters = self.parameters(code, &site.step.name, kernel, self.form(kernel));
                 self.function(code, site, kernel, &parameters);
             }
             Work::Call(call) => self.call_function(code, site, call),
@@ -281,21 +314,21 @@ impl<'m> Steps<'m> {
 
     /// Prints a kernel's parameters, unless an earlier step has equal ones; gives their name,
     /// which is `step` where they are printed.
-    pub(super) fn parameters(
-        &mut self,
-        code: &mut Code,
-        step: &str,
-        kernel: &Kernel,
-        specialised: bool,
-    ) -> String {
+    pub(super) fn parameters(&mut self, code: &mut Code, step: &str, kernel: &Kernel, form: Form) -> String {
         let mut text = Code::new(code.indent());
         params(&mut text, "", kernel.params(), "");
-        let key = (kernel.name(), specialised, text.into_text());
+        let key = (kernel.name(), form, text.into_text());
         if let Some(name) = self.params.get(&key) {
             return name.clone();
         }
         let ty = kernel.params().name();
-        let name = if specialised {
+        let name = if form == Form::Described {
+            self.kernel_imports.insert("Kernel");
+            let name = step.to_ascii_uppercase();
+            let open = format!("static {name}: Kernel = Kernel::{}(", kernel.variant());
+            params(code, &open, kernel.params(), ");");
+            name
+        } else if form == Form::Specialised {
             self.imports.insert("specialise");
             let name = type_of_step(step);
             params(code, &format!("specialise!({name}: kernels::{ty} = "), kernel.params(), ");");
@@ -318,26 +351,42 @@ impl<'m> Steps<'m> {
         if site.layer.is_some() {
             arrays.push("row: usize".to_owned());
         }
-        let signature = self.signature(&[site], arrays);
         let mut body = Code::new(code.indent() + 1);
         self.before(&mut body, site);
         self.regions(&mut body, &arguments);
         for argument in &arguments {
             self.binding(&mut body, argument);
         }
+        if self.described() {
+            self.described_call(&mut body, site, kernel, parameters, &arguments);
+        } else {
+            self.direct_call(&mut body, site, kernel, parameters, &arguments);
+        }
+        self.after(&mut body, site);
+        self.success(&mut body, &[site]);
+        self.open(code, &step.name, &[site], arrays);
+        code.append(body);
+        code.line("}");
+    }
+
+    /// Calls a step's kernel by its typed function.
+    fn direct_call(
+        &mut self,
+        code: &mut Code,
+        site: Site<'m>,
+        kernel: &Kernel,
+        parameters: &str,
+        arguments: &[Argument<'_>],
+    ) {
         let mut call = vec![format!("&{parameters}")];
-        let tensors = self.tensors(&mut body, site, kernel, parameters);
+        let tensors = self.tensors(code, site, kernel, parameters);
         let rest = arguments.iter().filter(|argument| !["x", "y", "memory"].contains(&argument.name));
         let rest = rest.map(|argument| match (argument.name, site.elementwise_rings()) {
             ("b", Some([_, _, ring])) => self.ring_row("b", ring),
             (name, _) => name.to_owned(),
         });
         call.extend(tensors.into_iter().chain(rest.collect::<Vec<_>>()));
-        body.list(&format!("kernels::{}(", kernel.name()), &call, ");", CALL_WIDTH);
-        self.after(&mut body, site);
-        code.wide_list(&format!("pub fn {}(", step.name), &signature, ") {");
-        code.append(body);
-        code.line("}");
+        code.list(&format!("kernels::{}(", kernel.name()), &call, ");", CALL_WIDTH);
     }
 
     /// The parameters for the caller's arrays.
@@ -387,9 +436,18 @@ impl<'m> Steps<'m> {
         format!("ring_row({ring}, {}, row)", integer(rows))
     }
 
-    fn ring_row_mut(&mut self, ring: &str, rows: usize) -> String {
+    pub(super) fn ring_row_mut(&mut self, ring: &str, rows: usize) -> String {
         self.kernel_imports.insert("ring_row_mut");
         format!("ring_row_mut({ring}, {}, row)", integer(rows))
+    }
+
+    /// How the CPU's kernels are given their parameters.
+    fn form(&self, kernel: &Kernel) -> Form {
+        match (self.described(), self.specialised(kernel)) {
+            (true, _) => Form::Described,
+            (_, true) => Form::Specialised,
+            _ => Form::Shared,
+        }
     }
 
     /// Whether the kernel is compiled for its parameters.
@@ -434,22 +492,24 @@ impl<'m> Steps<'m> {
         let name = argument.name;
         match &argument.place {
             Place::Workspace(..) => (),
-            Place::Constant(ConstantView { len: 0, .. }) => code.line(format!("let {name} = &[];")),
+            Place::Constant(ConstantView { len: 0, .. }) if !self.described() => {
+                code.line(format!("let {name} = &[];"));
+            }
             Place::Constant(ConstantView { offset, dtype, len }) => {
-                // Half precision is no type of the language's own.
-                let path = if *dtype == DType::F16 { "::aot_rt::" } else { "" };
-                let element = format!("{path}{}", dtype.rust_type());
+                let element = dtype.rust_type();
+                if *len == 0 {
+                    return code.line(format!("let {name}: &[{element}; 0] = &[];"));
+                }
                 let [offset, len] = [offset, len].map(integer);
                 code.line(format!("let {name} = CONSTANTS.get::<{element}, {offset}, {len}>();"));
             }
             Place::Caller(view, port) => {
-                let whole = port.ty().shape.elements();
-                if (view.offset, view.dtype, view.len) == (0, port.ty().dtype, whole) {
+                let (whole, from, to) = (port.units(), port.element(), view.dtype.rust_type());
+                if (view.offset, to, view.len) == (0, from, whole) {
                     return;
                 }
                 let function = if argument.access == Access::Write { "part_mut" } else { "part" };
                 self.imports.insert(function);
-                let (from, to) = (port.element(), view.dtype.rust_type());
                 let [offset, len, whole] = [view.offset, view.len, whole].map(integer);
                 code.line(format!(
                     "let {name} = {function}::<{from}, {to}, {offset}, {len}, {whole}>({name});"

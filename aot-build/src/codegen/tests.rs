@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use aot_rt::{Activate, DType};
 
 use super::generate;
-use crate::config::{Device, InputPlacement, Optimize, Placement};
+use crate::config::{Calls, Device, InputPlacement, Optimize, Placement};
 use crate::graph::{
     Data, Graph, GraphBuilder, NodeDeclaration, OutputDeclaration, Quantization, Shape, TensorId, TensorType,
 };
@@ -168,6 +168,18 @@ fn names_of_devices_that_clash() {
         let problem = generate(&model(probabilities(), config), &[]).unwrap_err();
         assert_eq!(problem.message, expect);
     }
+}
+
+#[test]
+fn dense_by_tensor_descriptions() {
+    let config = Config { calls: Calls::Packed, ..Config::default() };
+    snapshot("dense_packed", dense(), config);
+}
+
+#[test]
+fn convolutions_bound_by_name() {
+    let config = Config { calls: Calls::Registry, ..Config::default() };
+    snapshot("convolutions_registry", convolutions(), config);
 }
 
 #[test]

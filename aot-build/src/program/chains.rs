@@ -57,8 +57,7 @@ fn joined(program: &Program, first: usize, second: usize) -> Result<Step, (Strin
     else {
         return refuse("the tensor between them is a constant");
     };
-    let same = (x.buffer, x.offset, x.bytes()) == (y.buffer, y.offset, y.bytes());
-    if !same || !is_between(program, y, [first, second]) {
+    if x != y || !is_between(program, y, [first, second]) {
         return refuse("others use the memory of the tensor between them");
     }
     if overwritten(program, first, second) {
@@ -84,7 +83,7 @@ fn is_between(program: &Program, view: View, steps: [usize; 2]) -> bool {
         .iter()
         .enumerate()
         .flat_map(|(i, step)| step.buffers().filter(|(view, _)| view.buffer == id).map(move |_| i));
-    let ports = program.inputs.iter().chain(&program.outputs);
+    let ports = program.inputs.iter().chain(&program.outputs).chain(&program.kept);
     program.is_whole(view)
         && program.buffer(id).storage == Storage::Workspace
         && !program.is_state(id)

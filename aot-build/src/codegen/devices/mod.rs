@@ -9,6 +9,7 @@ use aot_rt::Activate;
 use super::names::{camel_case, is_snake_case};
 use super::writer::{CALL_WIDTH, Code, MAX_WIDTH};
 use crate::Model;
+use crate::config::Calls;
 use crate::error::{Location, Problem};
 
 /// Methods of the struct of devices, and names that its type parameters or variants of the
@@ -68,6 +69,10 @@ impl<'m> Devices<'m> {
     /// When a name cannot be one in generated code.
     pub(super) fn new(model: &'m Model) -> Result<Self, Problem> {
         let program = &model.compiled.program;
+        if model.config.calls == Calls::Registry && !program.called_devices().is_empty() {
+            let problem = Problem::new("a model that calls devices cannot bind its kernels by name yet");
+            return Err(problem.at(Location::Key("calls".into())).help("`calls = \"packed\"` can be had"));
+        }
         let mut list: Vec<Device<'m>> = Vec::new();
         for index in program.called_devices() {
             let device = &program.devices[index];
@@ -166,6 +171,16 @@ impl<'m> Devices<'m> {
             true => format!("::core::result::Result<{value}, {}{}>", self.error(), self.errors()),
             false => value.to_owned(),
         }
+    }
+
+    /// `&mut NetDevices<Npu, Dsp>`
+    pub(super) fn reference(&self) -> String {
+        format!("&mut {}{}", self.holder(), self.parameters())
+    }
+
+    /// The parameter of a run for them.
+    pub(super) fn parameter(&self) -> Option<String> {
+        self.is_used().then(|| format!("devices: {}", self.reference()))
     }
 
     /// All items.
