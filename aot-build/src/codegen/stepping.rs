@@ -19,9 +19,7 @@ struct Given {
 impl Runner<'_> {
     /// Name of the struct of a run, unless the input is pushed in rows.
     pub(super) fn run_struct(&self) -> Option<String> {
-        // Not yet where steps may fail.
-        let stepped = self.pushed_layers().is_none() && !self.fallible();
-        stepped.then(|| format!("{}Run", self.model.type_name))
+        self.pushed_layers().is_none().then(|| format!("{}Run", self.model.type_name))
     }
 
     /// Whether a run holds the caller's inputs.
@@ -56,6 +54,9 @@ impl Runner<'_> {
         code.block(format!("pub struct {name}<'a, I = ()> {{"), "}", |code| {
             code.line(format!("runner: &'a mut {runner},"));
             code.line("instrument: I,");
+            for parameter in self.held_company() {
+                code.line(format!("{parameter},"));
+            }
             if self.holds_inputs() {
                 code.line(format!("inputs: {},", self.inputs_type("'a")));
             }
@@ -67,6 +68,11 @@ impl Runner<'_> {
                 code.line(format!("rows: [usize; {layers}],"));
             }
         });
+    }
+
+    /// What a run holds beside the caller's arrays.
+    fn held_company(&self) -> Vec<String> {
+        self.company_parameters().iter().map(|parameter| parameter.replace('&', "&'a ")).collect()
     }
 
     fn inputs_type(&self, lifetime: &str) -> String {
@@ -119,7 +125,7 @@ impl Runner<'_> {
         code.doc(doc);
         let given = Given { instrument: false, inputs };
         self.start_signature(code, &format!("pub fn {name}"), given, |lifetime| format!("{run}<{lifetime}>"));
-        let passed = [vec!["()".to_owned()], self.start_arguments(inputs)].concat();
+        let passed = [vec!["()".to_owned()], self.company_arguments(), self.start_arguments(inputs)].concat();
         code.indented(|code| code.list(&format!("self.{name}_with("), &passed, ")", CALL_WIDTH));
         code.line("}");
         code.blank();
@@ -135,23 +141,39 @@ impl Runner<'_> {
     fn run_async(&self, code: &mut Code) {
         code.blank();
         code.doc("Runs the model, and lets other tasks of an executor run after each of its steps.");
+        self.doc_errors(code);
         let given = Given { instrument: false, inputs: true };
-        self.start_signature(code, "pub async fn run_async", given, |lifetime| self.outputs_of(lifetime));
+        self.start_signature(code, "pub async fn run_async", given, |lifetime| {
+            self.step_result(&self.outputs_of(lifetime))
+        });
         code.indented(|code| {
-            code.list("let run = self.start(", &self.start_arguments(true), ");", CALL_WIDTH);
-            let end = if self.gives_outputs() { "" } else { ";" };
-            code.line(format!("run.finish_async().await{end}"));
+            let arguments = [self.company_arguments(), self.start_arguments(true)].concat();
+            code.list("let run = self.start(", &arguments, ");", CALL_WIDTH);
+            code.line(format!("run.finish_async().await{}", self.end()));
         });
         code.line("}");
     }
 
-    /// What a run gives in the end; nothing where it gives nothing.
+    /// What a run gives in the end.
     fn outputs_of(&self, lifetime: &str) -> String {
         match (self.outputs_struct(), &self.ports.outputs[..]) {
-            _ if !self.gives_outputs() => String::new(),
+            _ if !self.gives_outputs() => "()".into(),
             (None, [port]) if lifetime == "'_" => format!("&{}", port.array()),
             (None, [port]) => format!("&{lifetime} {}", port.array()),
             (name, _) => format!("{}<{lifetime}>", name.unwrap_or_default()),
+        }
+    }
+
+    /// What steps may fail with, if they may.
+    fn step_error(&self) -> Option<&'static str> {
+        self.fallible().then_some("::aot_rt::CallError")
+    }
+
+    /// The type of a method's result that runs steps and gives something.
+    fn step_result(&self, gives: &str) -> String {
+        match self.step_error() {
+            Some(error) => format!("::core::result::Result<{gives}, ::aot_rt::StepError<{error}>>"),
+            None => gives.to_owned(),
         }
     }
 
@@ -159,7 +181,8 @@ impl Runner<'_> {
     /// the runner is borrowed.
     fn start_signature(&self, code: &mut Code, open: &str, given: Given, result: impl Fn(&str) -> String) {
         let holds_inputs = given.inputs && self.holds_inputs();
-        let named = holds_inputs || self.holds_outputs();
+        let company = self.held_company();
+        let named = holds_inputs || self.holds_outputs() || !company.is_empty();
         let lifetime = if named { "'a" } else { "'_" };
         let generics: Vec<_> = named.then_some("'a").into_iter().collect();
         let generics =
@@ -169,6 +192,7 @@ impl Runner<'_> {
         if given.instrument {
             arguments.push("instrument: I".into());
         }
+        arguments.extend(company);
         if given.inputs {
             let lifetime = if holds_inputs { "'a" } else { "'_" };
             let reference = if holds_inputs { "&'a " } else { "&" };
@@ -187,11 +211,10 @@ impl Runner<'_> {
             arguments.push(format!("{name}: {}", self.outputs_type("&'a mut")));
         }
         let result = result(lifetime);
-        let result = if result.is_empty() { result } else { format!("-> {result} ") };
-        code.wide_list(&format!("{open}{generics}("), &arguments, &format!(") {result}{{"));
+        code.wide_list(&format!("{open}{generics}("), &arguments, &format!("){} {{", arrow(&result)));
     }
 
-    /// The arguments of a method that starts a run, beside the instrument.
+    /// The arguments of a method that starts a run: the caller's arrays.
     fn start_arguments(&self, inputs: bool) -> Vec<String> {
         let inputs = match self.inputs_struct() {
             _ if !inputs => Vec::new(),
@@ -213,6 +236,9 @@ impl Runner<'_> {
             };
             code.line("runner: self,");
             code.line("instrument,");
+            for argument in self.company_arguments() {
+                code.line(format!("{argument},"));
+            }
             if self.holds_inputs() {
                 code.line(field("inputs", &self.start_arguments(true)[0]));
             }
@@ -235,7 +261,7 @@ impl Runner<'_> {
         code.block(open, "}", |code| {
             next_step(code, steps);
             self.step(code, steps);
-            run_until(code);
+            self.run_until(code);
             self.finishes(code);
         });
     }
@@ -243,24 +269,69 @@ impl Runner<'_> {
     fn step(&self, code: &mut Code, steps: &Steps<'_>) {
         code.blank();
         code.doc("Runs the next step, and says which that was; `None` when all have run.");
-        code.block(format!("pub fn step(&mut self) -> {STEP} {{"), "}", |code| {
+        self.doc_step_errors(code);
+        let result = arrow(&self.step_result(STEP));
+        code.block(format!("pub fn step(&mut self){result} {{"), "}", |code| {
             if steps.steps().is_empty() {
-                return code.line("self.next_step()");
+                let [open, close] = self.success();
+                return code.line(format!("{open}self.next_step(){close}"));
             }
-            code.line("let step = self.next_step()?;");
+            self.check_ended(code, "::aot_rt::StepError::Ended");
+            if self.fallible() {
+                code.line("let Some(step) = self.next_step() else {");
+                code.line("    return Ok(None);");
+                code.line("};");
+            } else {
+                code.line("let step = self.next_step()?;");
+            }
             if steps.use_workspace() {
                 code.line("let workspace = &mut self.runner.workspace;");
             }
             code.line("let instrument = &mut self.instrument;");
-            let arguments = steps.step_arguments(|port| self.held(port));
-            code.list("self.position = steps::step(", &arguments, ");", CALL_WIDTH);
+            for argument in self.company_arguments() {
+                code.line(format!("let {argument} = self.{argument};"));
+            }
+            self.run_step(code, steps);
             if self.has_state() {
                 code.block(format!("if self.position == {} {{", steps.end()), "}", |code| {
                     code.line("self.runner.has_state = true;");
                 });
             }
-            code.line("Some(step)");
+            code.line(if self.fallible() { "Ok(Some(step))" } else { "Some(step)" });
         });
+    }
+
+    /// Runs the step at the position; one that fails leaves the run at no position.
+    fn run_step(&self, code: &mut Code, steps: &Steps<'_>) {
+        let arguments = |position: &str| steps.step_arguments(position, |port| self.held(port));
+        if !self.fallible() {
+            let arguments = arguments("self.position");
+            return code.list("self.position = steps::step(", &arguments, ");", CALL_WIDTH);
+        }
+        code.line("let position = ::core::mem::replace(&mut self.position, usize::MAX);");
+        code.list("let result = steps::step(", &arguments("position"), ");", CALL_WIDTH);
+        code.line("self.position = result.map_err(::aot_rt::StepError::Failed)?;");
+    }
+
+    /// Returns early where the run has failed.
+    fn check_ended(&self, code: &mut Code, error: &str) {
+        if self.fallible() {
+            code.block("if self.position == usize::MAX {", "}", |code| {
+                code.line(format!("return Err({error});"));
+            });
+        }
+    }
+
+    /// What stands around the result of a method that runs steps.
+    fn success(&self) -> [&'static str; 2] {
+        if self.fallible() { ["Ok(", ")"] } else { ["", ""] }
+    }
+
+    /// Documentation of how a method fails that runs steps.
+    fn doc_step_errors(&self, code: &mut Code) {
+        if self.fallible() {
+            code.doc("\n# Errors\n\nWhen a step fails, which ends the run, and at every call after that.");
+        }
     }
 
     /// How a run reaches a caller's array.
@@ -271,29 +342,75 @@ impl Runner<'_> {
         if name.is_some() { format!("self.{field}.{}", port.ident) } else { format!("self.{field}") }
     }
 
+    fn run_until(&self, code: &mut Code) {
+        code.blank();
+        code.doc(
+            "Runs the steps before the one that is called `name`, or before the first one of the\n\
+             model file's node that is: that is the next one then. Runs nothing where it is already.\n\n\
+             # Errors\n\n\
+             When there is no such step, or it does not come any more.",
+        );
+        let error = match self.step_error() {
+            Some(error) => {
+                code.doc("When a step fails, which ends the run, and at every call after that.");
+                format!("<{error}>")
+            }
+            None => String::new(),
+        };
+        code.wide_list(
+            "pub fn run_until(",
+            &["&mut self".into(), "name: &str".into()],
+            &format!(") -> ::core::result::Result<(), ::aot_rt::UntilError{error}> {{"),
+        );
+        code.indented(|code| {
+            self.check_ended(code, "::aot_rt::UntilError::Step(::aot_rt::StepError::Ended)");
+            code.line("loop {");
+            code.indented(|code| {
+                code.line("let next = self.next_step();");
+                let open = "match ::aot_rt::is_next(&steps::STEPS, &steps::REPEATED, name, next) {";
+                code.block(open, "}", |code| {
+                    code.line("Ok(false) => (),");
+                    code.line("result => return result.map(|_| ()),");
+                });
+                code.line(match self.step_error() {
+                    Some(_) => "self.step().map_err(::aot_rt::UntilError::Step)?;",
+                    None => "self.step();",
+                });
+            });
+            code.line("}");
+        });
+        code.line("}");
+    }
+
     /// The methods that run what is left.
     fn finishes(&self, code: &mut Code) {
-        let result = self.outputs_of("'a");
-        let result = if result.is_empty() { result } else { format!(" -> {result}") };
-        let end = if self.gives_outputs() { "" } else { ";" };
+        let result = arrow(&self.step_result(&self.outputs_of("'a")));
+        let step = format!("self.step(){}", self.propagated());
         code.blank();
         code.doc("Runs the steps that are left.");
+        self.doc_step_errors(code);
         code.block(format!("pub fn finish(mut self){result} {{"), "}", |code| {
-            code.line("while self.step().is_some() {}");
+            code.line(format!("while {step}.is_some() {{}}"));
             if self.gives_outputs() {
                 code.line("let Self { runner, .. } = self;");
-                self.result(code, "runner");
             }
+            self.result(code, "runner");
         });
         code.blank();
         code.doc("[`finish`](Self::finish), and lets other tasks of an executor run after each step.");
+        self.doc_step_errors(code);
         code.block(format!("pub async fn finish_async(mut self){result} {{"), "}", |code| {
-            code.block("while self.step().is_some() {", "}", |code| {
+            code.block(format!("while {step}.is_some() {{"), "}", |code| {
                 code.line("::aot_rt::yield_now().await;");
             });
-            code.line(format!("self.finish(){end}"));
+            code.line(format!("self.finish(){}", self.end()));
         });
     }
+}
+
+/// ` -> type`, unless that is `()`.
+fn arrow(result: &str) -> String {
+    if result == "()" { String::new() } else { format!(" -> {result}") }
 }
 
 fn next_step(code: &mut Code, steps: &Steps<'_>) {
@@ -312,31 +429,4 @@ fn next_step(code: &mut Code, steps: &Steps<'_>) {
         });
         code.line("steps::STEPS.get(step)");
     });
-}
-
-fn run_until(code: &mut Code) {
-    code.blank();
-    code.doc(
-        "Runs the steps before the one that is called `name`, or before the first one of the\n\
-         model file's node that is: that is the next one then. Runs nothing where it is already.\n\n\
-         # Errors\n\n\
-         When there is no such step, or it does not come any more.",
-    );
-    code.wide_list(
-        "pub fn run_until(",
-        &["&mut self".into(), "name: &str".into()],
-        ") -> ::core::result::Result<(), ::aot_rt::UntilError> {",
-    );
-    code.indented(|code| {
-        code.line("loop {");
-        code.indented(|code| {
-            code.line("let next = self.next_step();");
-            code.block("if ::aot_rt::is_next(&steps::STEPS, &steps::REPEATED, name, next)? {", "}", |code| {
-                code.line("return Ok(());");
-            });
-            code.line("self.step();");
-        });
-        code.line("}");
-    });
-    code.line("}");
 }
