@@ -1,5 +1,6 @@
 //! Runs that go step by step: the struct of such a run, and the methods that start it.
 
+use super::memories::Holding;
 use super::ports::Port;
 use super::runner::Runner;
 use super::steps::Steps;
@@ -17,9 +18,12 @@ struct Given {
 }
 
 impl Runner<'_> {
-    /// Name of the struct of a run, unless the input is pushed in rows.
+    /// Name of the struct of a run, unless the input is pushed in rows, which are the slices
+    /// then.
     pub(super) fn run_struct(&self) -> Option<String> {
-        self.pushed_layers().is_none().then(|| format!("{}Run", self.model.type_name))
+        // Not yet where other models share the memory.
+        let stepped = self.pushed_layers().is_none() && self.holding() != Holding::Shared;
+        stepped.then(|| format!("{}Run", self.model.type_name))
     }
 
     /// Whether a run holds the caller's inputs.
@@ -284,9 +288,7 @@ impl Runner<'_> {
             } else {
                 code.line("let step = self.next_step()?;");
             }
-            if steps.use_workspace() {
-                code.line("let workspace = &mut self.runner.workspace;");
-            }
+            steps.borrow_memories(code, "self.runner", &steps.sites(0).collect::<Vec<_>>());
             code.line("let instrument = &mut self.instrument;");
             for argument in self.company_arguments() {
                 code.line(format!("let {argument} = self.{argument};"));
