@@ -6,11 +6,12 @@ use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::{Error as ValueError, StrDeserializer};
 
-use crate::config::{Candidate, Device};
+use crate::config::{Candidate, Config, Device};
 use crate::error::{Location, Problem};
 use crate::graph::{Graph, Node};
 use crate::nearest::nearest;
 use crate::ops::{ArgFunction, BinaryFunction, Op, ReduceFunction, Relation, UnaryFunction};
+use crate::program::CPU;
 
 /// What runs the nodes of a graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -111,9 +112,10 @@ fn is_called(node: &Node, label: &str) -> bool {
 
 /// What the names in the configuration of devices miss: `before` are those
 /// before the passes, `graph` is what they left.
-pub(crate) fn check(before: &Names, graph: &Graph, devices: &[Device]) -> Vec<Problem> {
+pub(crate) fn check(before: &Names, graph: &Graph, config: &Config) -> Vec<Problem> {
+    let devices = &config.devices[..];
     let after = &Names::of(graph);
-    let mut problems = Vec::new();
+    let mut problems = unreached(config);
     for (i, device) in devices.iter().enumerate() {
         let others = &devices[..i];
         let at = |key: &str| Location::Key(format!("devices.{}.{key}", device.name));
@@ -140,6 +142,18 @@ pub(crate) fn check(before: &Names, graph: &Graph, devices: &[Device]) -> Vec<Pr
         }
     }
     problems
+}
+
+/// Pools that the processor does not reach, while there are devices: their operands would have to be
+/// copied.
+fn unreached(config: &Config) -> Vec<Problem> {
+    let pools = config.pools.iter().filter(|(_, pool)| !pool.is_reached_by(CPU));
+    let problem = |name: &String| {
+        let message = format!("pool `{name}`: devices in memory that `cpu` does not reach are not supported");
+        Problem::new(message).at(Location::Key(format!("pools.{name}.reach")))
+    };
+    let problems = pools.map(|(name, _)| problem(name));
+    if config.devices.is_empty() { Vec::new() } else { problems.collect() }
 }
 
 fn is_matched(graph: &Graph, pattern: &[String]) -> bool {
@@ -231,11 +245,11 @@ fn is_label(label: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compile;
     use crate::config::Rule;
     use crate::graph::Data;
     use crate::graph::sketch::{Sketch, f32_type};
     use crate::ops::{Add, FullyConnected, Softmax};
-    use crate::{Config, compile};
 
     fn names(names: &[&str]) -> Vec<String> {
         names.iter().map(ToString::to_string).collect()

@@ -1,6 +1,7 @@
 //! Runs that go step by step: the struct of such a run, and the methods that start it.
 
 use super::literal::integer;
+use super::memories::Holding;
 use super::ports::Port;
 use super::runner::Runner;
 use super::steps::Steps;
@@ -20,7 +21,9 @@ struct Given {
 impl Runner<'_> {
     /// Name of the struct of a run, unless the input is pushed in rows.
     pub(super) fn run_struct(&self) -> Option<String> {
-        self.pushed_layers().is_none().then(|| format!("{}Run", self.model.type_name))
+        // Not yet where other models share the memory.
+        let stepped = self.pushed_layers().is_none() && self.holding() != Holding::Shared;
+        stepped.then(|| format!("{}Run", self.model.type_name))
     }
 
     /// Whether a run holds the caller's inputs.
@@ -334,9 +337,7 @@ impl Runner<'_> {
         if self.devices.is_used() {
             code.line("self.active.begin().map_err(::aot_rt::StepError::Failed)?;");
         }
-        if steps.use_workspace() {
-            code.line("let workspace = &mut self.runner.workspace;");
-        }
+        steps.borrow_memories(code, "self.runner", &steps.sites(0).collect::<Vec<_>>());
         code.line("let instrument = &mut self.instrument;");
         if self.devices.is_used() {
             code.line("let devices = &mut *self.active.devices;");
