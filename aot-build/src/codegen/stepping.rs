@@ -1,10 +1,11 @@
 //! Runs that go step by step: the struct of such a run, and the methods that start it.
 
+use super::literal::integer;
 use super::memories::Holding;
 use super::ports::Port;
 use super::runner::Runner;
 use super::steps::Steps;
-use super::writer::{CALL_WIDTH, Code};
+use super::writer::{CALL_WIDTH, Code, MAX_WIDTH};
 use crate::config::{InputPlacement, Placement};
 
 /// What names a step, or says that there is none.
@@ -18,8 +19,7 @@ struct Given {
 }
 
 impl Runner<'_> {
-    /// Name of the struct of a run, unless the input is pushed in rows, which are the slices
-    /// then.
+    /// Name of the struct of a run, unless the input is pushed in rows.
     pub(super) fn run_struct(&self) -> Option<String> {
         // Not yet where other models share the memory.
         let stepped = self.pushed_layers().is_none() && self.holding() != Holding::Shared;
@@ -55,11 +55,15 @@ impl Runner<'_> {
         }
         code.line("#[derive(Debug)]");
         code.line(r#"#[must_use = "a run does nothing by itself"]"#);
-        code.block(format!("pub struct {name}<'a, I = ()> {{"), "}", |code| {
+        let generics = [vec!["'a".to_owned()], self.drivers(), vec!["I = ()".into()]].concat();
+        code.block(format!("pub struct {name}<{}> {{", generics.join(", ")), "}", |code| {
             code.line(format!("runner: &'a mut {runner},"));
             code.line("instrument: I,");
-            for parameter in self.held_company() {
-                code.line(format!("{parameter},"));
+            if self.devices.is_used() {
+                code.line(format!("active: {}<'a, {},", self.active(), &self.devices.parameters()[1..]));
+            }
+            if let Some(parameter) = self.kernel_parameter() {
+                code.line(format!("{},", parameter.replace('&', "&'a ")));
             }
             if self.holds_inputs() {
                 code.line(format!("inputs: {},", self.inputs_type("'a")));
@@ -74,7 +78,21 @@ impl Runner<'_> {
         });
     }
 
-    /// What a run holds beside the caller's arrays.
+    /// `Npu: NetNpu`, for each device.
+    fn drivers(&self) -> Vec<String> {
+        let devices = self.devices.list.iter();
+        devices.map(|device| format!("{}: {}", device.parameter, device.interface)).collect()
+    }
+
+    /// The type of a run: `NetRun<'a, Npu, I>`.
+    fn run_type(&self, run: &str, lifetime: &str, instrument: bool) -> String {
+        let devices = self.devices.list.iter().map(|device| device.parameter.clone());
+        let arguments =
+            [lifetime.to_owned()].into_iter().chain(devices).chain(instrument.then(|| "I".into()));
+        format!("{run}<{}>", arguments.collect::<Vec<_>>().join(", "))
+    }
+
+    /// What a run is given to hold beside the caller's arrays.
     fn held_company(&self) -> Vec<String> {
         self.company_parameters().iter().map(|parameter| parameter.replace('&', "&'a ")).collect()
     }
@@ -128,7 +146,9 @@ impl Runner<'_> {
         code.blank();
         code.doc(doc);
         let given = Given { instrument: false, inputs };
-        self.start_signature(code, &format!("pub fn {name}"), given, |lifetime| format!("{run}<{lifetime}>"));
+        self.start_signature(code, &format!("pub fn {name}"), given, |lifetime| {
+            self.run_type(run, lifetime, false)
+        });
         let passed = [vec!["()".to_owned()], self.company_arguments(), self.start_arguments(inputs)].concat();
         code.indented(|code| code.list(&format!("self.{name}_with("), &passed, ")", CALL_WIDTH));
         code.line("}");
@@ -136,7 +156,7 @@ impl Runner<'_> {
         code.doc(format!("[`{name}`](Self::{name}), observed by `instrument`."));
         let given = Given { instrument: true, inputs };
         self.start_signature(code, &format!("pub fn {name}_with"), given, |lifetime| {
-            format!("{run}<{lifetime}, I>")
+            self.run_type(run, lifetime, true)
         });
         code.indented(body);
         code.line("}");
@@ -169,8 +189,11 @@ impl Runner<'_> {
     }
 
     /// What steps may fail with, if they may.
-    fn step_error(&self) -> Option<&'static str> {
-        self.fallible().then_some("::aot_rt::CallError")
+    fn step_error(&self) -> Option<String> {
+        if self.devices.is_used() {
+            return Some(self.devices.error() + &self.devices.errors());
+        }
+        self.binds().then(|| "::aot_rt::CallError".into())
     }
 
     /// The type of a method's result that runs steps and gives something.
@@ -188,10 +211,9 @@ impl Runner<'_> {
         let company = self.held_company();
         let named = holds_inputs || self.holds_outputs() || !company.is_empty();
         let lifetime = if named { "'a" } else { "'_" };
-        let generics: Vec<_> = named.then_some("'a").into_iter().collect();
-        let generics =
-            [generics, Vec::from_iter(given.instrument.then_some("I: ::aot_rt::Instrument"))].concat();
-        let generics = if generics.is_empty() { String::new() } else { format!("<{}>", generics.join(", ")) };
+        let mut generics = Vec::from_iter(named.then(|| "'a".to_owned()));
+        generics.extend(self.drivers());
+        generics.extend(given.instrument.then(|| "I: ::aot_rt::Instrument".to_owned()));
         let mut arguments = vec![if named { "&'a mut self" } else { "&mut self" }.to_owned()];
         if given.instrument {
             arguments.push("instrument: I".into());
@@ -215,7 +237,8 @@ impl Runner<'_> {
             arguments.push(format!("{name}: {}", self.outputs_type("&'a mut")));
         }
         let result = result(lifetime);
-        code.wide_list(&format!("{open}{generics}("), &arguments, &format!("){} {{", arrow(&result)));
+        let open = open.to_owned() + &angled(code, open, &generics) + "(";
+        code.wide_list(&open, &arguments, &format!("){} {{", arrow(&result)));
     }
 
     /// The arguments of a method that starts a run: the caller's arrays.
@@ -240,7 +263,13 @@ impl Runner<'_> {
             };
             code.line("runner: self,");
             code.line("instrument,");
-            for argument in self.company_arguments() {
+            if self.devices.is_used() {
+                code.block(format!("active: {} {{", self.active()), "},", |code| {
+                    code.line("devices,");
+                    code.line("begun: false,");
+                });
+            }
+            for argument in self.kernel_argument() {
                 code.line(format!("{argument},"));
             }
             if self.holds_inputs() {
@@ -260,8 +289,10 @@ impl Runner<'_> {
     pub(super) fn run_implementation(&self, code: &mut Code, steps: &Steps<'_>, run: &str) {
         code.blank();
         let lifetime = if self.gives_outputs() { "'a" } else { "'_" };
-        let generics = if self.gives_outputs() { "'a, " } else { "" };
-        let open = format!("impl<{generics}I: ::aot_rt::Instrument> {run}<{lifetime}, I> {{");
+        let mut generics = Vec::from_iter(self.gives_outputs().then(|| "'a".to_owned()));
+        generics.extend(self.drivers());
+        generics.push("I: ::aot_rt::Instrument".into());
+        let open = format!("impl<{}> {} {{", generics.join(", "), self.run_type(run, lifetime, true));
         code.block(open, "}", |code| {
             next_step(code, steps);
             self.step(code, steps);
@@ -288,11 +319,6 @@ impl Runner<'_> {
             } else {
                 code.line("let step = self.next_step()?;");
             }
-            steps.borrow_memories(code, "self.runner", &steps.sites(0).collect::<Vec<_>>());
-            code.line("let instrument = &mut self.instrument;");
-            for argument in self.company_arguments() {
-                code.line(format!("let {argument} = self.{argument};"));
-            }
             self.run_step(code, steps);
             if self.has_state() {
                 code.block(format!("if self.position == {} {{", steps.end()), "}", |code| {
@@ -305,14 +331,84 @@ impl Runner<'_> {
 
     /// Runs the step at the position; one that fails leaves the run at no position.
     fn run_step(&self, code: &mut Code, steps: &Steps<'_>) {
+        if self.fallible() {
+            code.line("let position = ::core::mem::replace(&mut self.position, usize::MAX);");
+        }
+        if self.devices.is_used() {
+            code.line("self.active.begin().map_err(::aot_rt::StepError::Failed)?;");
+        }
+        steps.borrow_memories(code, "self.runner", &steps.sites(0).collect::<Vec<_>>());
+        code.line("let instrument = &mut self.instrument;");
+        if self.devices.is_used() {
+            code.line("let devices = &mut *self.active.devices;");
+        }
+        for argument in self.kernel_argument() {
+            code.line(format!("let {argument} = self.{argument};"));
+        }
         let arguments = |position: &str| steps.step_arguments(position, |port| self.held(port));
         if !self.fallible() {
-            let arguments = arguments("self.position");
-            return code.list("self.position = steps::step(", &arguments, ");", CALL_WIDTH);
+            return code.list("self.position = steps::step(", &arguments("self.position"), ");", CALL_WIDTH);
         }
-        code.line("let position = ::core::mem::replace(&mut self.position, usize::MAX);");
         code.list("let result = steps::step(", &arguments("position"), ");", CALL_WIDTH);
+        if self.devices.is_used() {
+            let end = integer(steps.end());
+            code.block("let result = match result {", "};", |code| {
+                code.line(format!("Ok(position) if position < {end} => Ok(position),"));
+                code.line(format!("result => self.active.end(result.map(|_| ())).map(|()| {end}),"));
+            });
+        }
         code.line("self.position = result.map_err(::aot_rt::StepError::Failed)?;");
+    }
+
+    /// Name of the struct that knows whether a run has devices active.
+    fn active(&self) -> String {
+        format!("{}Active", self.model.type_name)
+    }
+
+    /// What deactivates the devices when a run is given up.
+    pub(super) fn active_items(&self, code: &mut Code) {
+        let (name, parameters) = (self.active(), self.devices.parameters());
+        let drivers = self.drivers().join(", ");
+        let ty = format!("{name}<'_, {}", &parameters[1..]);
+        let result = self.devices.result("()");
+        code.blank();
+        code.doc("Devices, and whether a run has to deactivate them.");
+        code.line("#[derive(Debug)]");
+        code.block(format!("struct {name}<'a, {drivers}> {{"), "}", |code| {
+            code.line(format!("devices: &'a mut {}{parameters},", self.devices.holder()));
+            code.line("begun: bool,");
+        });
+        code.blank();
+        code.block(format!("impl<{drivers}> {ty} {{"), "}", |code| {
+            code.doc("Activates what the run has to, before its first step.");
+            code.wide_list("fn begin(", &["&mut self".into()], &format!(") -> {result} {{"));
+            code.indented(|code| {
+                code.block("if self.begun {", "}", |code| code.line("return Ok(());"));
+                code.line("self.begun = true;");
+                code.block("match self.devices.begin() {", "}", |code| {
+                    code.line("Ok(()) => Ok(()),");
+                    code.line("failed => self.end(failed),");
+                });
+            });
+            code.line("}");
+            code.blank();
+            code.doc("Deactivates what is not to stay active behind a run that ended with `result`.");
+            let arguments = ["&mut self".into(), format!("result: {result}")];
+            code.wide_list("fn end(", &arguments, &format!(") -> {result} {{"));
+            code.indented(|code| {
+                code.line("self.begun = false;");
+                code.line("self.devices.end(result)");
+            });
+            code.line("}");
+        });
+        code.blank();
+        code.block(format!("impl<{drivers}> ::core::ops::Drop for {ty} {{"), "}", |code| {
+            code.block("fn drop(&mut self) {", "}", |code| {
+                code.block("if self.begun {", "}", |code| {
+                    code.line("let _ = self.end(Ok(())); // Nobody is there to be told.");
+                });
+            });
+        });
     }
 
     /// Returns early where the run has failed.
@@ -407,6 +503,20 @@ impl Runner<'_> {
             });
             code.line(format!("self.finish(){}", self.end()));
         });
+    }
+}
+
+/// `<items>`, for a function that is called `open` so far; nothing where there are none.
+fn angled(code: &Code, open: &str, items: &[String]) -> String {
+    let line = format!("<{}>", items.join(", "));
+    if items.is_empty() {
+        String::new()
+    } else if code.indent() * 4 + open.len() + line.len() < MAX_WIDTH {
+        line
+    } else {
+        let indent = "    ".repeat(code.indent());
+        let lines: String = items.iter().map(|item| format!("{indent}    {item},\n")).collect();
+        format!("<\n{lines}{indent}>")
     }
 }
 
