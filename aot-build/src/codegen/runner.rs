@@ -49,6 +49,9 @@ impl Runner<'_> {
         if let Some(run) = self.run_struct() {
             self.run_declaration(code, &steps, &run);
             self.run_implementation(code, &steps, &run);
+            if self.devices.is_used() {
+                self.active_items(code);
+            }
         }
         if self.devices.is_used() {
             self.devices.items(code);

@@ -243,7 +243,7 @@ impl<'m> Steps<'m> {
         self.reset(&mut functions);
         if let (Some(pushed), [input]) = (self.compiled().program.pushed, &self.ports.inputs[..]) {
             self.input_row(&mut functions, input, pushed);
-        } else if !self.fallible() {
+        } else {
             self.step_function(&mut functions);
         }
         self.table(&mut functions);
