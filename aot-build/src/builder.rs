@@ -345,7 +345,7 @@ mod tests {
         assert_eq!(built.memory_map, None);
         let text = fs::read_to_string(&built.rust).unwrap();
         assert!(
-            text.contains("include_bytes!(\"digits.bin\")") && text.contains("pub use aot_digits::Digits")
+            text.contains("include_bytes!(\"digits.bin\")") && text.contains("pub use aot_digits::{Digits, ")
         );
 
         let written = || fs::metadata(&built.rust).unwrap().modified().unwrap();
@@ -357,7 +357,7 @@ mod tests {
         let named = named.inputs(InputPlacement::Caller).attribute("/// Mine.").compile().unwrap();
         assert_eq!(named.rust, folder.join("hand_writing.rs"));
         let text = fs::read_to_string(&named.rust).unwrap();
-        assert!(text.contains("\nuse aot_hand_writing::HandWriting;") && text.contains("    /// Mine.\n"));
+        assert!(text.contains("\nuse aot_hand_writing::{HandWriting, ") && text.contains("    /// Mine.\n"));
         fs::remove_dir_all(folder).unwrap();
     }
 

@@ -320,7 +320,7 @@ mod tests {
             problem.to_string(),
             "`ram_limits` is no configuration key\n  = help: did you mean `ram_limit`? the keys are `name`, \
              `optimize`, `calls`, `rounding`, `inputs`, `outputs`, `keep`, `memory`, `planner`, `ram_limit`, `flash_limit`, \
-             `model_limit`, `source_limit`, `search_limit`, `batch`, `shapes`, `signature`, `subgraph`, `pools`"
+             `model_limit`, `source_limit`, `search_limit`, `max_step_macs`, `batch`, `shapes`, `signature`, `subgraph`, `pools`"
         );
         let problem = Config::default().set("colour", 1.into()).unwrap_err();
         assert!(problem.help.unwrap().starts_with("the keys are"));
