@@ -195,22 +195,29 @@ impl Configuration {
             }
         };
         let callers = if self.outputs == Placement::Caller { all("output", &outputs) } else { String::new() };
+        let (kernels, works) = match self.calls {
+            Calls::Registry => {
+                body += "let kernels = RunnerKernels::default();";
+                ("&kernels, ", ".expect(\"the kernels are the model's own\")")
+            }
+            Calls::Direct | Calls::Packed => ("", ""),
+        };
         let start = match self.inputs {
             InputPlacement::Rows => return String::new(),
-            _ if self.calls == Calls::Registry => return String::new(),
             InputPlacement::Workspace if !inputs.is_empty() => {
                 for (i, name) in inputs.iter().enumerate() {
                     body += &format!("*runner.{name}_mut() = *{};", elements("input", i, name));
                 }
-                format!("start_in_place({callers})")
+                format!("start_in_place({kernels}{callers})")
             }
-            _ => format!("start({}{callers})", all("input", &inputs)),
+            _ => format!("start({kernels}{}{callers})", all("input", &inputs)),
         };
-        body += &format!("let mut run = runner.{start}; crate::step_all(|| [run.next_step(), run.step()]);");
+        let step = format!("crate::step_all(|| [run.next_step(), run.step(){works}]);");
+        body += &format!("let mut run = runner.{start}; {step}");
         if self.outputs == Placement::Caller {
-            body += "run.finish();";
+            body += &format!("run.finish(){works};");
         } else {
-            body += "let found = run.finish();";
+            body += &format!("let found = run.finish(){works};");
             for (i, name) in outputs.iter().enumerate() {
                 let field = if outputs.len() == 1 { String::new() } else { format!(".{name}") };
                 body += &format!("*{} = *found{field};", elements("output", i, name));

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use crate::codegen::{self, snake_case};
-use crate::config::{Calls, InputPlacement, Memory, Optimize, Placement, Pool, Rounding};
+use crate::config::{Calls, Candidate, InputPlacement, Memory, Optimize, Placement, Pool, Rounding, Rule};
 use crate::error::{Error, Problem};
 use crate::plan::Planner;
 use crate::report::{MemoryReport, memory_html};
@@ -163,6 +163,26 @@ impl Builder {
     pub fn subgraph(self, name: impl Into<String>) -> Self {
         let name = name.into();
         self.change(move |config| config.subgraph = Some(name.clone()))
+    }
+
+    /// A device called `name` that runs the nodes for which `takes` is true, as the passes
+    /// left them. The configuration may say more of it, under `[devices.NAME]`.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), aot_build::Error> {
+    /// aot_build::Builder::new("models/kws.tflite")
+    ///     .device("npu", |node| node.operator() == "conv2d" && node.name() != "first")
+    ///     .compile()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn device(
+        self,
+        name: impl Into<String>,
+        takes: impl Fn(&Candidate<'_>) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        let (name, rule) = (name.into(), Rule::new(takes));
+        self.change(move |config| config.device_mut(&name).rule = Some(rule.clone()))
     }
 
     /// A configuration file instead of `aot.toml`, relative to the folder of
@@ -345,7 +365,8 @@ mod tests {
         assert_eq!(built.memory_map, None);
         let text = fs::read_to_string(&built.rust).unwrap();
         assert!(
-            text.contains("include_bytes!(\"digits.bin\")") && text.contains("pub use aot_digits::{Digits, ")
+            text.contains("include_bytes!(\"digits.bin\")")
+                && text.contains("pub use aot_digits::{Digits, DigitsRun}")
         );
 
         let written = || fs::metadata(&built.rust).unwrap().modified().unwrap();
@@ -357,7 +378,10 @@ mod tests {
         let named = named.inputs(InputPlacement::Caller).attribute("/// Mine.").compile().unwrap();
         assert_eq!(named.rust, folder.join("hand_writing.rs"));
         let text = fs::read_to_string(&named.rust).unwrap();
-        assert!(text.contains("\nuse aot_hand_writing::{HandWriting, ") && text.contains("    /// Mine.\n"));
+        assert!(
+            text.contains("\nuse aot_hand_writing::{HandWriting, HandWritingRun};")
+                && text.contains("    /// Mine.\n")
+        );
         fs::remove_dir_all(folder).unwrap();
     }
 

@@ -11,7 +11,7 @@ use crate::program::{
 };
 use crate::report::Figure;
 use crate::streaming::{self, Goal};
-use crate::{Config, limits, passes, plan, schedule, workspace};
+use crate::{Config, devices, limits, passes, plan, schedule, workspace};
 
 /// Steps that the search for an order tries in the time that the search for places takes for
 /// one of its states.
@@ -52,7 +52,12 @@ pub fn compile(mut graph: Graph, config: &Config) -> Result<Compiled, Vec<Proble
         return Err(problems);
     }
     graph.keep(&config.keep)?;
+    let names = devices::Names::of(&graph);
     let dead_channels = passes::run(&mut graph, config);
+    let problems = devices::check(&names, &graph, config);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
     let compiled = Compiled { dead_channels, ..compile_as_is(&graph, config)? };
     let problems = limits::check(&graph, &compiled, config);
     if problems.is_empty() { Ok(compiled) } else { Err(problems) }

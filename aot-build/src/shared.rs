@@ -150,7 +150,7 @@ impl SharedWorkspace {
             return Err(Error::new(&name, problems));
         }
         let attributes: Vec<_> = self.models.iter().map(Builder::attributes).collect();
-        let generated = codegen::generate_shared(&type_name, &models, &attributes);
+        let generated = codegen::generate_shared(&type_name, &models, &attributes).map_err(problem)?;
         limits::check_source(generated.body.len(), &config).map_err(problem)?;
         let [rust, binary] = ["rs", "bin"].map(|extension| folder.join(format!("{file}.{extension}")));
         claim(&rust, &type_name, &name).map_err(problem)?;

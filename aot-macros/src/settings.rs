@@ -6,10 +6,9 @@ use aot_build::Config;
 use aot_build::config::Value;
 use aot_build::error::{Location, Problem};
 use proc_macro2::Span;
-use syn::punctuated::Punctuated;
-use syn::{Error, Ident, Token};
+use syn::{Error, Ident};
 
-use crate::arguments::{Arguments, Setting, SettingValue};
+use crate::arguments::{Arguments, Setting};
 use crate::errors::Errors;
 use crate::manifest::Manifest;
 
@@ -33,7 +32,7 @@ impl<'a> Settings<'a> {
         let mut errors = Errors::default();
         // The file comes first, wherever the key stands: what is inline overrides it.
         let (files, inline): (Vec<_>, Vec<_>) =
-            arguments.settings.iter().partition(|setting| setting.key == CONFIG);
+            arguments.settings.iter().partition(|setting| setting.name() == CONFIG);
         for setting in files {
             errors.extend(settings.load(setting, manifest, path).err());
         }
@@ -61,9 +60,9 @@ impl<'a> Settings<'a> {
     }
 
     fn load(&mut self, setting: &Setting, manifest: &Manifest, path: &Path) -> Result<(), Error> {
-        once(&self.arguments.settings, &setting.key)?;
+        self.once(setting)?;
         let at_value = |message: String| Error::new(setting.value_span, message);
-        let SettingValue::Plain(Value::String(name)) = &setting.value else {
+        let Value::String(name) = &setting.value else {
             return Err(at_value("`config` is the path of an `aot.toml`".into()));
         };
         let file = manifest.file(name);
@@ -75,56 +74,61 @@ impl<'a> Settings<'a> {
     }
 
     fn set(&mut self, setting: &Setting) -> Result<(), Error> {
-        self.set_in("", &self.arguments.settings, setting)
-    }
-
-    /// Sets a key of the table `table`, which has the entries `entries`.
-    fn set_in(
-        &mut self,
-        table: &str,
-        entries: &Punctuated<Setting, Token![,]>,
-        Setting { key, value, value_span }: &Setting,
-    ) -> Result<(), Error> {
-        let name = format!("{table}{key}");
+        let (name, value_span) = (setting.name(), setting.value_span);
         let error = |span: Span, problem: Problem| Error::new(span, problem.to_string());
-        let is_pool = table == "pools.";
-        let value = match value {
-            SettingValue::Table(inner) if is_pool || (name == "pools") => {
-                once(entries, key)?;
-                self.spans.push((name.clone(), key.span()));
-                if is_pool {
-                    // A table without keys makes a pool, too.
-                    self.config.pools.entry(key.to_string()).or_default();
-                }
-                return inner.iter().try_for_each(|entry| self.set_in(&format!("{name}."), inner, entry));
+        self.once(setting)?;
+        for i in 1..setting.keys.len() {
+            let table: Vec<_> = setting.keys[..i].iter().map(ToString::to_string).collect();
+            let (table, span) = (table.join("."), setting.keys[i - 1].span());
+            if self.spans.iter().all(|(name, _)| *name != table) {
+                self.spans.push((table, span));
             }
-            SettingValue::Plain(_) if is_pool || name == "pools" => {
+        }
+        if let Some(group) = table_of(&setting.keys) {
+            return self.set_table(group, setting);
+        }
+        Config::check_key(&name, &[CONFIG]).map_err(|problem| error(key_span(setting), problem))?;
+        self.spans.push((name.clone(), value_span));
+        self.config.set(&name, setting.value.clone()).map_err(|problem| error(value_span, problem))
+    }
+
+    /// Sets what is to be a table, and has no keys.
+    fn set_table(&mut self, group: &str, setting: &Setting) -> Result<(), Error> {
+        match (&setting.value, &setting.keys[..]) {
+            (Value::Table(_), [_, pool]) if group == "pools" => {
+                // A table without keys makes a pool, too.
+                self.spans.push((setting.name(), pool.span()));
+                self.config.pools.entry(pool.to_string()).or_default();
+                Ok(())
+            }
+            (Value::Table(_), _) => Ok(()),
+            _ => {
+                let name = setting.name();
                 let message =
-                    format!("`{name}` is no table\n  = help: write `pools = {{ name = {{ .. }} }}`");
-                return Err(Error::new(*value_span, message));
+                    format!("`{name}` is no table\n  = help: write `{group} = {{ name = {{ .. }} }}`");
+                Err(Error::new(setting.value_span, message))
             }
-            SettingValue::Plain(value) => value.clone(),
-            SettingValue::Table(_) => Value::Table(Default::default()),
-        };
-        Config::check_key(&name, &[CONFIG]).map_err(|problem| error(key.span(), problem))?;
-        self.once(key)?;
-        once(entries, key)?;
-        self.spans.push((name.clone(), *value_span));
-        self.config.set(&name, value).map_err(|problem| error(*value_span, problem))
+        }
     }
 
-    fn once(&self, key: &Ident) -> Result<(), Error> {
-        let named = self.arguments.declaration.is_some() && key == "name";
-        if named { Err(twice(key)) } else { Ok(()) }
+    fn once(&self, setting: &Setting) -> Result<(), Error> {
+        let name = setting.name();
+        let named = self.arguments.declaration.is_some() && name == "name";
+        let first = self.arguments.settings.iter().find(|known| known.name() == name);
+        if named || first.is_some_and(|first| !std::ptr::eq(first, setting)) {
+            let key = setting.key().map(ToString::to_string).unwrap_or_default();
+            return Err(Error::new(key_span(setting), format!("`{key}` is set twice")));
+        }
+        Ok(())
     }
 }
 
-/// Refuses a key that stands in a table before.
-fn once(entries: &Punctuated<Setting, Token![,]>, key: &Ident) -> Result<(), Error> {
-    let first = entries.iter().find(|setting| setting.key == *key);
-    if first.is_some_and(|first| !std::ptr::eq(&first.key, key)) { Err(twice(key)) } else { Ok(()) }
+/// `pools` or `devices`, where these keys name that or a table in it.
+fn table_of(keys: &[Ident]) -> Option<&'static str> {
+    let ([first] | [first, _]) = keys else { return None };
+    ["devices", "pools"].into_iter().find(|group| first == group)
 }
 
-fn twice(key: &Ident) -> Error {
-    Error::new(key.span(), format!("`{key}` is set twice"))
+fn key_span(setting: &Setting) -> Span {
+    setting.key().map_or(setting.value_span, Ident::span)
 }

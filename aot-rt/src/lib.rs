@@ -7,6 +7,7 @@
 //! - [`kernels`], the arithmetic, each kernel written once,
 //! - [`fixed_point`], the integer arithmetic behind the quantized kernels,
 //! - [`Instrument`], what can observe the steps of a run,
+//! - [`Device`], what can run steps beside the CPU,
 //! - [`Tensor`], [`PackedKernel`] and [`KernelEntry`], for kernels that are bound by name,
 //! - [`UntilError`] and [`yield_now`], for runs that go step by step,
 //! - [`Model`], the untyped face that every generated runner has.
@@ -20,6 +21,7 @@ compile_error!("aot-rt: constants are stored little-endian; big-endian targets a
 
 mod aligned;
 mod constants;
+mod device;
 mod element;
 mod first;
 pub mod fixed_point;
@@ -39,6 +41,7 @@ mod workspace;
 
 pub use aligned::{Align32, Align64, Align128, Align256, Align512, Align1024, Align2048, Align4096, Aligned};
 pub use constants::Constants;
+pub use device::{Activate, Device, DeviceCall, DeviceError, ManagedDevice};
 pub use element::{DType, Element};
 pub use half::{bf16, f16};
 pub use instrument::{
@@ -52,7 +55,7 @@ pub use part::{part, part_mut};
 pub use registry::{CallError, KernelEntry, Missing, bind};
 pub use section::{Placed, PlacedMemory};
 pub use singleton::Singleton;
-pub use stepping::{UntilError, YieldNow, is_next, yield_now};
+pub use stepping::{StepError, UntilError, YieldNow, is_next, yield_now};
 pub use tensor::{Quantization, TensorInfo};
 pub use workspace::{
     Access, Arena, Block, Read, Region, Regions, Span, SpanError, Workspace, Write, block_bytes,

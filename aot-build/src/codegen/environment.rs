@@ -21,14 +21,23 @@ pub(super) struct Given {
 impl Runner<'_> {
     /// The parameters that every run has beside an instrument and the caller's arrays.
     pub(super) fn company_parameters(&self) -> Vec<String> {
-        let kernels = self.kernels_struct().map(|name| format!("kernels: &{name}"));
-        kernels.into_iter().collect()
+        self.devices.parameter().into_iter().chain(self.kernel_parameter()).collect()
+    }
+
+    /// The parameter of kernels that are bound by name.
+    pub(super) fn kernel_parameter(&self) -> Option<String> {
+        self.kernels_struct().map(|name| format!("kernels: &{name}"))
     }
 
     /// The arguments for them, under the same names.
     pub(super) fn company_arguments(&self) -> Vec<String> {
-        let kernels = self.kernels_struct().map(|_| "kernels".to_owned());
-        kernels.into_iter().collect()
+        let devices = self.devices.is_used().then(|| "devices".to_owned());
+        devices.into_iter().chain(self.kernel_argument()).collect()
+    }
+
+    /// The argument for kernels that are bound by name.
+    pub(super) fn kernel_argument(&self) -> Vec<String> {
+        self.kernels_struct().map(|_| "kernels".to_owned()).into_iter().collect()
     }
 }
 
@@ -55,11 +64,22 @@ impl<'m> Steps<'m> {
         }
     }
 
-    /// What every run brings with it.
-    fn company(&self) -> Vec<Given> {
+    /// What every run brings with it, and what runs that call devices do.
+    fn company(&self, sites: &[Site<'m>]) -> Vec<Given> {
         let given = |name: &str, ty: &str| Given { name: name.into(), ty: ty.into() };
+        let devices = self.call_devices(sites).then(|| given("devices", &self.devices.reference()));
         let kernels = self.binds().then(|| given("kernels", "&Kernels"));
-        [given("instrument", "&mut impl Instrument")].into_iter().chain(kernels).collect()
+        [given("instrument", "&mut impl Instrument")].into_iter().chain(devices).chain(kernels).collect()
+    }
+
+    /// `pub fn NAME(..) {`, for a function that runs `sites`, `arrays` among its parameters.
+    pub(super) fn open(&self, code: &mut Code, name: &str, sites: &[Site<'m>], arrays: Vec<String>) {
+        let mut open = format!("pub fn {name}");
+        if self.call_devices(sites) {
+            open += &self.devices.bounds(code, &open);
+        }
+        let close = format!("){} {{", self.returns(sites));
+        code.wide_list(&(open + "("), &self.signature(sites, arrays), &close);
     }
 
     /// The parameters of a function that runs `sites`, `arrays` among them.
@@ -81,7 +101,7 @@ impl<'m> Steps<'m> {
         let given = |memory: &Memory| Given { name: memory.name.clone(), ty: format!("&mut {}", memory.ty) };
         let memories: Vec<_> =
             self.memories_of(sites).into_iter().map(|memory| print(&given(memory))).collect();
-        let company: Vec<_> = self.company().iter().map(&print).collect();
+        let company: Vec<_> = self.company(sites).iter().map(&print).collect();
         [memories, arrays, company].concat()
     }
 }

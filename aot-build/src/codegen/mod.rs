@@ -4,9 +4,11 @@
 //! it to a file, and a person debugs it. It holds no `unsafe`; what it calls is in
 //! `::aot_rt`.
 
+mod calls;
 mod constructors;
 mod control;
 mod conventions;
+mod devices;
 mod docs;
 mod environment;
 mod hooks;
@@ -28,9 +30,11 @@ mod untyped;
 mod writer;
 
 pub(crate) use docs::{plain, real_value};
+pub(crate) use names::is_snake_case;
 pub use names::{check_types, configured, snake_case, type_name};
 pub(crate) use shared::generate_shared;
 
+use devices::Devices;
 use literal::integer;
 use memories::Owner;
 use ports::Ports;
@@ -82,8 +86,8 @@ pub struct Generated {
     /// Attributes of the `use` that exports the names.
     pub export_attributes: &'static str,
     /// Names that the module exports: the runner, its input and output structs where there
-    /// are several inputs or outputs, the struct of kernels where they are bound by name, and
-    /// the struct of a run that goes step by step.
+    /// are several inputs or outputs, the struct of kernels where they are bound by name, the
+    /// struct of a run that goes step by step, and what belongs to its devices.
     pub exports: Vec<String>,
     /// Items of the module. They use `CONSTANT_DATA: &[u8; N]`, which the caller
     /// defines in the module, unless `constants` is empty.
@@ -99,11 +103,12 @@ pub struct Generated {
 ///
 /// # Errors
 ///
-/// When it has more bytes than `source_limit`.
+/// When it has more bytes than `source_limit`, or a device's name cannot be one in it.
 pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Problem> {
     let ports = Ports::new(&model.compiled, &model.config, Owner::runner(&model.type_name));
-    let steps = Steps::new(model, &ports);
-    let runner = Runner { model, ports: &ports };
+    let devices = Devices::new(model)?;
+    let steps = Steps::new(model, &ports, &devices);
+    let runner = Runner { model, ports: &ports, devices: &devices };
     let mut code = Code::new(1);
     runner.print(&mut code, attributes, steps);
     let body = code.into_text();

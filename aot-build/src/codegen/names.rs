@@ -64,6 +64,7 @@ const RESERVED: &[&str] = &[
     "pushed",
     "reset",
     "restart",
+    "result",
     "row",
     "rows",
     "run",
@@ -73,6 +74,7 @@ const RESERVED: &[&str] = &[
     "run_bytes_with",
     "run_in_place",
     "run_in_place_with",
+    "run_steps",
     "run_until",
     "run_with",
     "start",
@@ -194,6 +196,11 @@ pub(super) fn camel_case(name: &str) -> String {
 #[must_use]
 pub fn snake_case(name: &str) -> String {
     words(name).join("_")
+}
+
+/// Whether a name is one that [`snake_case`] leaves as it is, and no keyword.
+pub(crate) fn is_snake_case(name: &str) -> bool {
+    is_identifier(name) && snake_case(name) == name
 }
 
 fn words(name: &str) -> Vec<String> {

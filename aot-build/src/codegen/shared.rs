@@ -2,6 +2,7 @@
 //! which borrows that struct for as long as it is there.
 
 use super::constructors::Holder;
+use super::devices::Devices;
 use super::literal::integer;
 use super::memories::{Memories, Owner};
 use super::names::{Names, module_name};
@@ -11,20 +12,31 @@ use super::steps::Steps;
 use super::writer::Code;
 use super::{EXPORT_ATTRIBUTES, Generated, MODULE_ATTRIBUTES};
 use crate::Model;
-use crate::error::spaced;
+use crate::error::{Problem, spaced};
 
 /// Rust source for models whose plans are one, and whose constants are; `attributes` are those of
 /// their runners.
-pub(crate) fn generate_shared(type_name: &str, models: &[Model], attributes: &[&[String]]) -> Generated {
+///
+/// # Errors
+///
+/// When a device's name cannot be one in it.
+pub(crate) fn generate_shared(
+    type_name: &str,
+    models: &[Model],
+    attributes: &[&[String]],
+) -> Result<Generated, Problem> {
     let mut names = Names::new([]);
     let sharers: Vec<Sharer<'_>> = models
         .iter()
-        .map(|model| Sharer {
-            method: names.port("model", &model.type_name),
-            ports: Ports::new(&model.compiled, &model.config, Owner::shared(type_name)),
-            model,
+        .map(|model| {
+            Ok(Sharer {
+                method: names.port("model", &model.type_name),
+                ports: Ports::new(&model.compiled, &model.config, Owner::shared(type_name)),
+                devices: Devices::new(model)?,
+                model,
+            })
         })
-        .collect();
+        .collect::<Result<_, Problem>>()?;
     let mut code = Code::new(1);
     let mut exports = vec![type_name.to_owned()];
     if let [first, ..] = sharers.as_slice() {
@@ -38,7 +50,7 @@ pub(crate) fn generate_shared(type_name: &str, models: &[Model], attributes: &[&
     }
     let constants =
         models.first().map_or(Vec::new(), |model| model.compiled.program.constants.bytes().to_vec());
-    Generated {
+    Ok(Generated {
         module_name: module_name(type_name),
         type_name: type_name.to_owned(),
         module_attributes: MODULE_ATTRIBUTES,
@@ -46,20 +58,21 @@ pub(crate) fn generate_shared(type_name: &str, models: &[Model], attributes: &[&
         exports,
         body: code.into_text(),
         constants,
-    }
+    })
 }
 
 /// A model that shares memory with others.
 struct Sharer<'m> {
     model: &'m Model,
     ports: Ports<'m>,
+    devices: Devices<'m>,
     /// Name of the method that gives its runner, and of its module.
     method: String,
 }
 
 impl Sharer<'_> {
     fn runner(&self) -> Runner<'_> {
-        Runner { model: self.model, ports: &self.ports }
+        Runner { model: self.model, ports: &self.ports, devices: &self.devices }
     }
 
     /// The field of the shared struct that a flag of the runner is.
@@ -75,7 +88,7 @@ impl Sharer<'_> {
         code.blank();
         code.doc(format!("[`{}`].", self.model.type_name));
         code.block(format!("mod {} {{", self.method), "}", |code| {
-            let steps = Steps::new(self.model, &self.ports);
+            let steps = Steps::new(self.model, &self.ports, &self.devices);
             self.runner().print(code, attributes, steps);
         });
         code.blank();

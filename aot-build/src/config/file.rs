@@ -11,6 +11,9 @@
 //!
 //! [models.kws.pools.dtcm]    # the same pool, for this model
 //! limit = 16_384
+//!
+//! [models.kws.devices.npu]   # a device that runs some of its nodes
+//! operators = ["conv2d"]
 //! ```
 
 use std::ops::Range;
@@ -55,6 +58,7 @@ impl Config {
         for (key, value) in table.get_ref() {
             match key.get_ref().as_ref() {
                 "models" => {}
+                "devices" => reader.devices(&mut config, value),
                 "pools" => reader.pools(&mut config, value),
                 "name" => {
                     let help = "set it in the table of one model, `[models.NAME]`";
@@ -92,9 +96,29 @@ impl Reader<'_> {
             };
             for (key, value) in entries {
                 match key.get_ref().as_ref() {
+                    "devices" => self.devices(config, value),
                     "pools" => self.pools(config, value),
                     _ => self.set(config, (key, value), &[]),
                 }
+            }
+        }
+    }
+
+    /// Applies the tables of devices, in the order in which they are written.
+    fn devices(&mut self, config: &mut Config, devices: &Spanned<DeValue<'_>>) {
+        let Some(tables) = devices.get_ref().as_table() else {
+            return self.problem(devices.span(), no_table("devices"));
+        };
+        let mut tables: Vec<_> = tables.iter().collect();
+        tables.sort_by_key(|(name, _)| name.span().start);
+        for (name, table) in tables {
+            let device = name.get_ref();
+            let Some(entries) = table.get_ref().as_table() else {
+                self.problem(table.span(), no_table(&format!("devices.{device}")));
+                continue;
+            };
+            for (key, value) in entries {
+                self.set_named(config, &format!("devices.{device}.{}", key.get_ref()), (key, value), &[]);
             }
         }
     }
@@ -157,7 +181,9 @@ fn no_table(name: &str) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{InputPlacement, Optimize, Pool};
+    use aot_rt::Activate;
+
+    use crate::config::{Device, InputPlacement, Optimize, Pool};
 
     const FILE: &str = r#"
 optimize = "size"
@@ -184,6 +210,19 @@ inputs = "caller"
     }
 
     #[test]
+    fn devices_stand_in_the_order_of_the_file() {
+        let file = "[devices.b]\noperators = [\"add\"]\nkind = \"dsp\"\n[devices.a]\nnodes = [\"x\"]\n\
+                    [models.kws.devices.b]\noperators = [\"relu\"]\nactivate = \"caller\"";
+        let names = |list: &[&str]| list.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let b = Device { name: "b".into(), kind: Some("dsp".into()), ..Device::default() };
+        let a = Device { name: "a".into(), nodes: names(&["x"]), ..Device::default() };
+        let mut devices = [Device { operators: names(&["add"]), ..b.clone() }, a];
+        assert_eq!(Config::parse(file, "other").unwrap().devices, devices);
+        devices[0] = Device { operators: names(&["relu"]), activate: Activate::Caller, ..b };
+        assert_eq!(Config::parse(file, "kws").unwrap().devices, devices);
+    }
+
+    #[test]
     fn a_models_pools_override_key_by_key() {
         let file = "[pools.a]\nlimit = 8\ncost = 2\n[pools.b]\n[models.kws.pools.a]\nlimit = 16";
         let a = |limit| Pool { limit: Some(limit), cost: 2, ..Pool::default() };
@@ -206,6 +245,15 @@ inputs = "caller"
             ("name = \"A\"", "line 1, column 1: `name` cannot be the same for all models"),
             ("models = 3", "line 1, column 10: `models` is no table"),
             ("models.kws = 3", "line 1, column 14: `models.kws` is no table"),
+            ("[devices.a]\n kind = 1", "line 2, column 9: `kind` of device `a` is a name of small letters"),
+            (
+                "[devices.a]\n patterns = [[\"relu\"]]",
+                "line 2, column 13: `patterns` of device `a` is a list of",
+            ),
+            ("[models.x.devices.a]\n kinds = 1", "line 2, column 2: `kinds` is no key of device `a`"),
+            ("[devices.\"a b\"]\n kind = \"b\"", "line 2, column 2: a device cannot be called `a b`"),
+            ("devices = 1", "line 1, column 11: `devices` is no table"),
+            ("devices.a = 1", "line 1, column 13: `devices.a` is no table"),
             ("optimize = ", "line 1, column 12: string values must be quoted"),
             ("ram_limit = 99999999999999999999", "line 1, column 13: "),
             ("[pools.a]\n limit = \"1\"", "line 2, column 10: `limit` of pool `a` is a number of bytes"),
@@ -224,6 +272,6 @@ inputs = "caller"
         let problems = Config::parse("a = 1\n[models.x]\nb = 1\n[models.y]\noptimize = 1", "z").unwrap_err();
         assert_eq!(problems.len(), 3);
         let help = problems[0].help.clone().unwrap();
-        assert!(help.ends_with("`models`, `pools`"), "{help}");
+        assert!(help.ends_with("`models`, `devices`, `pools`"), "{help}");
     }
 }

@@ -4,10 +4,12 @@
 //! `aot_model!`, from `aot.toml` ([`Config::load`]), or from the tool's command line.
 //! [`Config::KEYS`] documents them.
 
+mod devices;
 mod file;
 mod keys;
 mod pools;
 
+pub use devices::{Candidate, Device, Rule};
 pub use keys::Key;
 pub(crate) use keys::Name;
 pub use pools::{Pool, PoolKind};
@@ -136,6 +138,8 @@ pub struct Config {
     pub signature: Option<String>,
     /// The subgraph to compile.
     pub subgraph: Option<String>,
+    /// What runs nodes beside the CPU, in the order in which it is activated.
+    pub devices: Vec<Device>,
     /// Pieces of memory by name; one workspace and one blob of constants where there are none of
     /// that kind.
     pub pools: BTreeMap<String, Pool>,
@@ -168,6 +172,7 @@ impl Default for Config {
             shapes: Vec::new(),
             signature: None,
             subgraph: None,
+            devices: Vec::new(),
             pools: BTreeMap::new(),
         }
     }

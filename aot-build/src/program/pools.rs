@@ -11,8 +11,8 @@ use crate::report::label;
 pub const CPU: &str = "cpu";
 
 /// The unit that a step runs on.
-pub(crate) fn unit(_step: &Step) -> &str {
-    CPU
+pub(crate) fn unit(step: &Step) -> &str {
+    step.call().map_or(CPU, |call| &call.unit)
 }
 
 /// A pool, as far as it is used.
@@ -91,7 +91,7 @@ fn units<'p>(program: &'p Program, unit: impl Fn(&'p Step) -> &'p str) -> Vec<BT
     }
     for step in program.steps.iter().flat_map(Step::with_nested) {
         match &step.work {
-            Work::Kernel(_) => {
+            Work::Kernel(_) | Work::Call(_) => {
                 for (view, _) in step.buffers() {
                     units[view.buffer.0].insert(unit(step));
                 }

@@ -2,6 +2,7 @@
 
 #[allow(
     dead_code,
+    non_snake_case,
     unreachable_pub,
     clippy::many_single_char_names,
     clippy::similar_names,
@@ -51,7 +52,7 @@ mod aot_dense {
         /// Multiply-accumulates of a run.
         pub const MACS: u64 = 288;
         /// The steps, in order; what an instrument is told of them.
-        pub const STEPS: &'static [::aot_rt::StepInfo] = &steps::STEPS;
+        pub const STEPS: &'static [::aot_rt::StepInfo; 2] = &steps::STEPS;
 
         /// Extents of input `image`, outermost first.
         pub const IMAGE_SHAPE: [usize; 4] = [1, 4, 4, 1];
@@ -83,7 +84,6 @@ mod aot_dense {
 
         /// The one runner in static memory: on the first call, and `None` on every later
         /// one. It takes no memory in a program that does not call this.
-        #[cfg(target_has_atomic = "8")]
         #[must_use]
         pub fn take() -> ::core::option::Option<&'static mut Self> {
             static RUNNER: ::aot_rt::Singleton<Dense> = ::aot_rt::Singleton::new(Dense::new());
@@ -214,6 +214,7 @@ mod aot_dense {
             shape: &Self::CONV_1_SHAPE,
             quantization: Some(Self::CONV_1_QUANTIZATION),
         }];
+        const STEPS: &'static [::aot_rt::StepInfo] = Self::STEPS;
 
         fn run_bytes_with(
             &mut self,
@@ -351,6 +352,7 @@ mod aot_dense {
                 node: "conv 0\n",
                 macs: 144,
                 bytes: 46,
+                rows: 1,
                 device: None,
             },
             StepInfo {
@@ -361,6 +363,7 @@ mod aot_dense {
                 node: "conv 1\n",
                 macs: 144,
                 bytes: 46,
+                rows: 1,
                 device: None,
             },
         ];
@@ -376,6 +379,6 @@ mod aot_dense {
 #[allow(
     unused_imports,
     unreachable_pub,
-    reason = "the structs of inputs and outputs need not be named"
+    reason = "the structs of inputs, outputs and runs need not be named"
 )]
 pub(crate) use aot_dense::{Dense, DenseKernels};

@@ -284,7 +284,7 @@ fn links_that_leave_the_folder() {
 #[test]
 fn an_extent_of_zero() {
     for (op, attributes, shape, more) in [
-        ("arg", r#"{"function": "max", "axis": 1}"#, "[2, 0]", &[][..]),
+        ("arg", r#"{"function": "max", "axis": 1, "dtype": "i32"}"#, "[2, 0]", &[][..]),
         ("average_pool2d", r#"{"window": [1, 1]}"#, "[1, 0, 4, 2]", &[]),
         ("batch_matmul", "{}", "[2, 0]", &[r#"{"dtype": "f32", "shape": [0, 2]}"#]),
         ("conv2d", "{}", "[1, 4, 0, 2]", &[WEIGHTS]),
