@@ -316,6 +316,7 @@ mod aot_dense {
         });
 
         /// `conv 0`: 3×3, 1 → 1; 144 MACs.
+        #[inline(never)]
         pub fn conv2d_0(workspace: &mut Workspace, instrument: &mut impl Instrument) {
             if instrument.before(&STEPS[0]) == Action::Skip {
                 return;
@@ -338,6 +339,7 @@ mod aot_dense {
         }
 
         /// `conv 1`: 3×3, 1 → 1; 144 MACs.
+        #[inline(never)]
         pub fn conv2d_1(workspace: &mut Workspace, instrument: &mut impl Instrument) {
             if instrument.before(&STEPS[1]) == Action::Skip {
                 return;

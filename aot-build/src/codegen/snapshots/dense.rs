@@ -303,6 +303,7 @@ mod aot_dense {
         };
 
         /// `dense/MatMul`: 3 → 2; 6 MACs.
+        #[inline(never)]
         pub fn fully_connected_0(workspace: &mut Workspace, instrument: &mut impl Instrument) {
             if instrument.before(&STEPS[0]) == Action::Skip {
                 return;

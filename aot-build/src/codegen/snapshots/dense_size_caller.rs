@@ -259,6 +259,7 @@ mod aot_dense {
         };
 
         /// `dense/MatMul`: 3 → 2; 6 MACs.
+        #[inline(never)]
         pub fn fully_connected_0(x: &[i8; 3], y: &mut [i8; 2], instrument: &mut impl Instrument) {
             if instrument.before(&STEPS[0]) == Action::Skip {
                 return;
