@@ -2,7 +2,6 @@
 
 #[allow(
     dead_code,
-    non_snake_case,
     unreachable_pub,
     clippy::many_single_char_names,
     clippy::similar_names,
@@ -219,9 +218,8 @@ mod aot_dense {
         ) -> ::core::result::Result<(), ::aot_rt::UntilError> {
             loop {
                 let next = self.next_step();
-                match ::aot_rt::is_next(&steps::STEPS, &steps::REPEATED, name, next) {
-                    Ok(false) => (),
-                    result => return result.map(|_| ()),
+                if ::aot_rt::is_next(&steps::STEPS, &steps::REPEATED, name, next)? {
+                    return Ok(());
                 }
                 self.step();
             }
