@@ -3,7 +3,7 @@
 use std::env;
 use std::fmt;
 use std::fs;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
 use crate::codegen::{self, snake_case};
@@ -111,6 +111,12 @@ impl Builder {
         self.change(move |config| config.planner = planner)
     }
 
+    /// Tensors, by their names in the model file, that can be read after a run.
+    pub fn keep<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
+        let names: Vec<String> = names.into_iter().map(Into::into).collect();
+        self.change(move |config| config.keep.clone_from(&names))
+    }
+
     /// Most bytes of RAM that the workspace may take.
     pub fn ram_limit(self, bytes: usize) -> Self {
         self.change(move |config| config.ram_limit = Some(bytes))
@@ -119,6 +125,12 @@ impl Builder {
     /// Most bytes of flash that the constants may take.
     pub fn flash_limit(self, bytes: usize) -> Self {
         self.change(move |config| config.flash_limit = Some(bytes))
+    }
+
+    /// Most multiply-accumulates of a step of a run that goes step by step: larger steps are
+    /// divided.
+    pub fn max_step_macs(self, macs: NonZeroU64) -> Self {
+        self.change(move |config| config.max_step_macs = Some(macs))
     }
 
     /// The first extent of inputs for which the file leaves it open.

@@ -8,6 +8,7 @@
 //! - [`fixed_point`], the integer arithmetic behind the quantized kernels,
 //! - [`Instrument`], what can observe the steps of a run,
 //! - [`Tensor`], [`PackedKernel`] and [`KernelEntry`], for kernels that are bound by name,
+//! - [`UntilError`] and [`yield_now`], for runs that go step by step,
 //! - [`Model`], the untyped face that every generated runner has.
 //!
 //! Users rarely name anything here but [`Model`], [`TensorInfo`] and
@@ -23,24 +24,30 @@ pub mod fixed_point;
 mod instrument;
 pub mod kernels;
 mod model;
+mod nibbles;
 mod packed;
 mod params;
 mod part;
 mod registry;
 mod singleton;
+mod stepping;
 mod tensor;
 mod workspace;
 
 pub use constants::Constants;
 pub use element::{DType, Element};
-pub use half::f16;
-pub use instrument::{Action, Elements, Instrument, StepInfo};
+pub use half::{bf16, f16};
+pub use instrument::{
+    Action, Checksum, Checksums, Elements, Instrument, Profiler, Saturated, Saturation, Spent, StepInfo,
+};
 pub use model::{IoError, Model, input_elements, output_elements};
+pub use nibbles::{pack_i4, unpack_i4};
 pub use packed::{KernelError, PackedKernel, Tensor};
 pub use params::{Fields, Params, Value};
 pub use part::{part, part_mut};
 pub use registry::{CallError, KernelEntry, Missing, bind};
 pub use singleton::Singleton;
+pub use stepping::{UntilError, YieldNow, is_next, yield_now};
 pub use tensor::{Quantization, TensorInfo};
 pub use workspace::{
     Access, Arena, Block, Read, Region, Regions, Span, SpanError, Workspace, Write, block_bytes,

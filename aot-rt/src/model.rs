@@ -1,7 +1,7 @@
 //! The untyped face of generated runners.
 #![expect(unsafe_code, reason = "bytes are cast to element types")]
 
-use crate::{CallError, Element, Instrument, TensorInfo};
+use crate::{CallError, Element, Instrument, StepInfo, TensorInfo};
 
 /// A compiled model behind byte slices, for harnesses that drive any model.
 ///
@@ -13,6 +13,8 @@ pub trait Model {
     const INPUTS: &'static [TensorInfo];
     /// Outputs, in order.
     const OUTPUTS: &'static [TensorInfo];
+    /// Steps, in order.
+    const STEPS: &'static [StepInfo];
 
     /// Runs the model on little-endian bytes.
     ///
@@ -25,11 +27,11 @@ pub trait Model {
         self.run_bytes_with(&mut (), inputs, outputs)
     }
 
-    /// [`run_bytes`](Self::run_bytes), observed by `instrument`.
+    /// The same, observed by `instrument`.
     ///
     /// # Errors
     ///
-    /// As for [`run_bytes`](Self::run_bytes).
+    /// As [`run_bytes`](Self::run_bytes).
     fn run_bytes_with(
         &mut self,
         instrument: &mut impl Instrument,

@@ -35,6 +35,7 @@ fn hash(elements: Elements<'_>, hasher: &mut DefaultHasher) {
         Elements::I64(x) => x.hash(hasher),
         Elements::U64(x) => x.hash(hasher),
         Elements::F16(x) => x.iter().for_each(|x| x.to_bits().hash(hasher)),
+        Elements::BF16(x) => x.iter().for_each(|x| x.to_bits().hash(hasher)),
         Elements::F32(x) => x.iter().for_each(|x| x.to_bits().hash(hasher)),
     }
 }
@@ -42,19 +43,28 @@ fn hash(elements: Elements<'_>, hasher: &mut DefaultHasher) {
 /// What runs and their steps give.
 pub(crate) fn observed<M: Model>(runner: &mut M, inputs: &[Vec<Vec<u8>>]) -> Trace {
     let mut trace = Trace::default();
-    for inputs in inputs {
-        let run =
-            |inputs: &[&[u8]], outputs: &mut [&mut [u8]]| runner.run_bytes_with(&mut trace, inputs, outputs);
-        let outputs = with_arrays::<M>(inputs, run);
-        trace.outputs.push(outputs);
-    }
+    let outputs = outputs(runner, inputs, &mut trace);
+    trace.outputs = outputs;
     assert!(!trace.steps.is_empty(), "{}: no step", M::NAME);
     trace
 }
 
-/// What runs give that nothing observes.
-pub(crate) fn outputs<M: Model>(runner: &mut M, inputs: &[Vec<Vec<u8>>]) -> Vec<Vec<Vec<u8>>> {
-    let mut run = |inputs: &[&[u8]], outputs: &mut [&mut [u8]]| runner.run_bytes(inputs, outputs);
+/// What runs give, observed by `instrument`.
+pub(crate) fn outputs<M: Model>(
+    runner: &mut M,
+    inputs: &[Vec<Vec<u8>>],
+    instrument: &mut impl Instrument,
+) -> Vec<Vec<Vec<u8>>> {
+    by(runner, inputs, |runner, inputs, outputs| runner.run_bytes_with(instrument, inputs, outputs))
+}
+
+/// What runs give that `run` does.
+pub(crate) fn by<M: Model>(
+    runner: &mut M,
+    inputs: &[Vec<Vec<u8>>],
+    mut run: impl FnMut(&mut M, &[&[u8]], &mut [&mut [u8]]) -> Result<(), IoError>,
+) -> Vec<Vec<Vec<u8>>> {
+    let mut run = |inputs: &[&[u8]], outputs: &mut [&mut [u8]]| run(runner, inputs, outputs);
     inputs.iter().map(|inputs| with_arrays::<M>(inputs, &mut run)).collect()
 }
 

@@ -12,7 +12,7 @@ use super::writer::Code;
 use crate::program::{Control, Flow, Operand, Step};
 
 /// Most arguments of a function before clippy finds them many.
-const MANY_ARGUMENTS: usize = 7;
+pub(super) const MANY_ARGUMENTS: usize = 7;
 
 impl<'m> Steps<'m> {
     /// What a step decides by, if it does.
@@ -75,7 +75,7 @@ impl<'m> Steps<'m> {
     }
 
     /// The byte that a step decides by.
-    fn truth(&self, step: &Step) -> String {
+    pub(super) fn truth(&self, step: &Step) -> String {
         let Some(Argument { place, .. }) = self.decides(step) else { return String::new() };
         match place {
             Place::Workspace(_, offset) => format!("workspace.read::<u8, {}, 1>()[0]", integer(offset)),

@@ -12,12 +12,14 @@ mod hooks;
 mod literal;
 mod names;
 mod ports;
+mod positions;
 mod pushing;
 mod rows;
 mod runner;
 mod sites;
 mod specialise;
 mod state;
+mod stepping;
 mod steps;
 mod untyped;
 mod writer;
@@ -48,7 +50,7 @@ const MODULE_ATTRIBUTES: &str = r#"#[allow(
 const EXPORT_ATTRIBUTES: &str = r#"#[allow(
     unused_imports,
     unreachable_pub,
-    reason = "the structs of inputs and outputs need not be named"
+    reason = "the structs of inputs, outputs and runs need not be named"
 )]"#;
 
 /// Rust source for a model. The macro and the build script put it together with the
@@ -74,7 +76,8 @@ pub struct Generated {
     /// Attributes of the `use` that exports the names.
     pub export_attributes: &'static str,
     /// Names that the module exports: the runner, its input and output structs where there
-    /// are several inputs or outputs, and the struct of kernels where they are bound by name.
+    /// are several inputs or outputs, the struct of kernels where they are bound by name, and
+    /// the struct of a run that goes step by step.
     pub exports: Vec<String>,
     /// Items of the module. They use `CONSTANT_DATA: &[u8; N]`, which the caller
     /// defines in the module, unless `constants` is empty.
@@ -101,6 +104,10 @@ pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Probl
     runner.kernels(&mut code, &steps);
     code.blank();
     runner.implementation(&mut code, &steps);
+    if let Some(run) = runner.run_struct() {
+        runner.run_declaration(&mut code, &steps, &run);
+        runner.run_implementation(&mut code, &steps, &run);
+    }
     code.blank();
     runner.untyped(&mut code);
     code.blank();
@@ -108,7 +115,8 @@ pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Probl
     let body = code.into_text();
     limits::check_source(body.len(), &model.config)?;
     let type_name = model.type_name.clone();
-    let structs = [runner.inputs_struct(), runner.outputs_struct(), runner.kernels_struct()];
+    let structs =
+        [runner.inputs_struct(), runner.outputs_struct(), runner.kernels_struct(), runner.run_struct()];
     Ok(Generated {
         module_name: format!("aot_{}", names::snake_case(&type_name)),
         exports: [type_name.clone()].into_iter().chain(structs.into_iter().flatten()).collect(),

@@ -23,12 +23,13 @@ const KEYWORDS: [&str; 53] = [
 ];
 
 /// Methods of every runner, and the variables in them.
-const METHODS: [&str; 28] = [
+const METHODS: &[&str] = &[
     "new",
     "take",
     "run",
     "run_in_place",
     "run_bytes",
+    "run_bytes_with",
     "default",
     "workspace",
     "inputs",
@@ -48,10 +49,16 @@ const METHODS: [&str; 28] = [
     "kernels",
     "bind",
     "done",
-    "run_bytes_with",
     "run_with",
     "run_in_place_with",
     "feed_row_with",
+    "start",
+    "start_with",
+    "start_in_place",
+    "start_in_place_with",
+    "run_async",
+    "program_counter",
+    "next_counter",
 ];
 
 /// Names that a type must not have, as generated code uses them for something else.

@@ -141,7 +141,7 @@ impl Runner<'_> {
             self.doubt_state(code);
             steps.calls(code, first, |port| self.array(port));
             self.trust_state(code);
-            self.result(code);
+            self.result(code, "self");
         });
         code.line("}");
     }

@@ -108,16 +108,25 @@ impl Runner<'_> {
             } else {
                 self.run_steps(code, steps, "run", true);
             }
+            if let Some(run) = self.run_struct() {
+                self.starts(code, steps, &run);
+            }
             if self.ports.output_place == Placement::Workspace {
                 for port in &self.ports.outputs {
-                    output_region(code, port);
+                    result_region(code, "Output", port);
                 }
+            }
+            for port in &self.ports.kept {
+                result_region(code, "Kept tensor", port);
             }
             for port in &self.ports.inputs {
                 quantize(code, port);
             }
             for port in &self.ports.outputs {
-                dequantize(code, port);
+                dequantize(code, "output", port);
+            }
+            for port in &self.ports.kept {
+                dequantize(code, "kept tensor", port);
             }
         });
     }
@@ -142,10 +151,12 @@ impl Runner<'_> {
         };
         constant(macs, "MACS", "u64", integer(compiled.program.macs()));
         code.doc("The steps, in order; what an instrument is told of them.");
-        code.line("pub const STEPS: &'static [::aot_rt::StepInfo] = &steps::STEPS;");
+        let steps: usize = compiled.program.steps.iter().map(|step| step.with_nested().len()).sum();
+        code.line(format!("pub const STEPS: &'static [::aot_rt::StepInfo; {steps}] = &steps::STEPS;"));
         let inputs = self.ports.inputs.iter().map(|port| ("input", port));
         let outputs = self.ports.outputs.iter().map(|port| ("output", port));
-        for (role, port) in inputs.chain(outputs) {
+        let kept = self.ports.kept.iter().map(|port| ("kept tensor", port));
+        for (role, port) in inputs.chain(outputs).chain(kept) {
             code.blank();
             let name = docs::code_span(&port.port.name);
             let (upper, shape) = (&port.upper, &port.ty().shape);
@@ -264,7 +275,7 @@ impl Runner<'_> {
             self.doubt_state(code);
             steps.calls(code, 0, |port| self.array(port));
             self.trust_state(code);
-            self.result(code);
+            self.result(code, "self");
         });
         code.line("}");
     }
@@ -327,19 +338,19 @@ impl Runner<'_> {
         }
     }
 
-    /// What a run gives, at the end of its function.
-    pub(super) fn result(&self, code: &mut Code) {
+    /// What a run of `runner` gives, at the end of its function.
+    pub(super) fn result(&self, code: &mut Code, runner: &str) {
         let [open, close] = if self.fallible() { ["Ok(", ")"] } else { ["", ""] };
         match (self.ports.output_place, self.outputs_struct(), self.ports.outputs.as_slice()) {
             (Placement::Workspace, Some(name), outputs) => {
                 code.block(format!("{open}{name} {{"), &format!("}}{close}"), |code| {
                     for port in outputs {
-                        code.line(format!("{0}: self.{0}(),", port.ident));
+                        code.line(format!("{0}: {runner}.{0}(),", port.ident));
                     }
                 });
             }
             (Placement::Workspace, None, [port]) => {
-                code.line(format!("{open}self.{}(){close}", port.ident));
+                code.line(format!("{open}{runner}.{}(){close}", port.ident));
             }
             _ if self.fallible() => code.line("Ok(())"),
             _ => (),
@@ -427,11 +438,11 @@ fn input_region(code: &mut Code, port: &Port<'_>) {
     });
 }
 
-fn output_region(code: &mut Code, port: &Port<'_>) {
+fn result_region(code: &mut Code, title: &str, port: &Port<'_>) {
     code.blank();
     code.doc(format!(
         "{}\n\nAs the last run left it; writing an input may destroy it.",
-        docs::port("Output", port)
+        docs::port(title, port)
     ));
     code.line("#[must_use]");
     code.block(format!("pub fn {}(&self) -> &{} {{", port.ident, port.array()), "}", |code| {
@@ -453,13 +464,13 @@ fn quantize(code: &mut Code, port: &Port<'_>) {
     });
 }
 
-fn dequantize(code: &mut Code, port: &Port<'_>) {
+fn dequantize(code: &mut Code, role: &str, port: &Port<'_>) {
     let element = port.element();
     if port.quantization().is_none() || port.ty().dtype == DType::I64 {
         return;
     }
     code.blank();
-    code.doc(format!("The real value of an integer of output {}.", docs::code_span(&port.port.name)));
+    code.doc(format!("The real value of an integer of {role} {}.", docs::code_span(&port.port.name)));
     code.line("#[must_use]");
     code.block(format!("pub fn dequantize_{}(q: {element}) -> f32 {{", port.ident), "}", |code| {
         let q = if port.ty().dtype == DType::I32 { "q" } else { "q.into()" };

@@ -18,7 +18,7 @@ impl Steps<'_> {
         code.block("pub fn reset(workspace: &mut Workspace) {", "}", |code| {
             for state in states {
                 let offset = self.compiled().offsets[state.view.buffer.index()] + state.view.offset;
-                let (element, len) = (state.view.dtype.name(), integer(state.view.len));
+                let (element, len) = (state.view.dtype.rust_type(), integer(state.view.len));
                 match state.initial {
                     Initial::Fill(byte) => {
                         let region = format!("u8, {}, {}", integer(offset), integer(state.view.bytes()));

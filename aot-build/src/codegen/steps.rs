@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use aot_rt::Access;
 use aot_rt::kernels::{Kernel, Kind, Mode};
-use aot_rt::{Access, DType};
 
 use super::docs;
 use super::literal::{integer, params};
@@ -44,6 +44,8 @@ pub(super) struct Steps<'m> {
     pub(super) kernel_imports: BTreeSet<&'static str>,
     /// Parameters already printed: kernel's name and parameters to their name.
     params: HashMap<(&'static str, String), String>,
+    /// Whether behind one of the steps comes that of the next position, without a word on it.
+    pub(super) falls_through: bool,
     /// Positions in the table of steps, by name.
     indices: HashMap<&'m str, usize>,
 }
@@ -57,6 +59,7 @@ impl<'m> Steps<'m> {
             imports: BTreeSet::new(),
             kernel_imports: BTreeSet::new(),
             params: HashMap::new(),
+            falls_through: false,
             indices: steps.enumerate().map(|(i, step)| (step.name.as_str(), i)).collect(),
         }
     }
@@ -67,6 +70,11 @@ impl<'m> Steps<'m> {
 
     pub(super) fn calls_by(&self) -> Calls {
         self.model.config.calls
+    }
+
+    /// Most multiply-accumulates of a step, if they are limited.
+    pub(super) fn most_macs(&self) -> Option<u64> {
+        self.model.config.max_step_macs.map(std::num::NonZeroU64::get)
     }
 
     pub(super) fn place(&self, operand: &Operand) -> Place<'m> {
@@ -218,6 +226,8 @@ impl<'m> Steps<'m> {
         self.reset(&mut functions);
         if let (Some(pushed), [input]) = (self.compiled().program.pushed, &self.ports.inputs[..]) {
             self.input_row(&mut functions, input, pushed);
+        } else if !self.fallible() {
+            self.step_function(&mut functions);
         }
         self.table(&mut functions);
         self.kernel_table(&mut functions);
@@ -453,9 +463,7 @@ impl<'m> Steps<'m> {
                 code.line(format!("let {name} = &[];"));
             }
             Place::Constant(ConstantView { offset, dtype, len }) => {
-                // Half precision is no type of the language's own.
-                let path = if *dtype == DType::F16 { "::aot_rt::" } else { "" };
-                let element = format!("{path}{}", dtype.rust_type());
+                let element = dtype.rust_type();
                 if *len == 0 {
                     return code.line(format!("let {name}: &[{element}; 0] = &[];"));
                 }
@@ -463,13 +471,12 @@ impl<'m> Steps<'m> {
                 code.line(format!("let {name} = CONSTANTS.get::<{element}, {offset}, {len}>();"));
             }
             Place::Caller(view, port) => {
-                let whole = port.ty().shape.elements();
-                if (view.offset, view.dtype, view.len) == (0, port.ty().dtype, whole) {
+                let (whole, from, to) = (port.units(), port.element(), view.dtype.rust_type());
+                if (view.offset, to, view.len) == (0, from, whole) {
                     return;
                 }
                 let function = if argument.access == Access::Write { "part_mut" } else { "part" };
                 self.imports.insert(function);
-                let (from, to) = (port.element(), view.dtype.rust_type());
                 let [offset, len, whole] = [view.offset, view.len, whole].map(integer);
                 code.line(format!(
                     "let {name} = {function}::<{from}, {to}, {offset}, {len}, {whole}>({name});"

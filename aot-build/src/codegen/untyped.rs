@@ -14,6 +14,7 @@ impl Runner<'_> {
             code.line(format!("const NAME: &'static str = {:?};", self.model.compiled.program.name));
             tensor_infos(code, "INPUTS", &self.ports.inputs);
             tensor_infos(code, "OUTPUTS", &self.ports.outputs);
+            code.line("const STEPS: &'static [::aot_rt::StepInfo] = Self::STEPS;");
             code.blank();
             code.line("fn run_bytes_with(");
             code.line("    &mut self,");
@@ -119,7 +120,7 @@ fn arrays(code: &mut Code, ports: &[Port<'_>], function: &str, as_bytes: bool) {
         let array = if as_bytes {
             format!("u8, {}", super::literal::integer(port.ty().bytes()))
         } else {
-            format!("{}, {}", port.element(), super::literal::integer(port.ty().shape.elements()))
+            format!("{}, {}", port.element(), super::literal::integer(port.units()))
         };
         code.line(format!("let {ident} = ::aot_rt::{function}::<{array}>({ident}, {i})?;"));
     }

@@ -79,6 +79,13 @@ impl Config {
             set: |config, value| choice(value).map(|value| config.outputs = value),
         },
         Key {
+            name: "keep",
+            values: "a list of names of tensors",
+            default: "none",
+            meaning: "tensors of the model file that can be read after a run, beside the outputs",
+            set: |config, value| choice(value).map(|value| config.keep = value),
+        },
+        Key {
             name: "memory",
             values: r#"one of "auto", "min""#,
             default: r#""auto""#,
@@ -131,6 +138,13 @@ impl Config {
             meaning: "how far each search may go, for an order of the layers, for runs of rows and for places \
                       in the workspace; it stops with the best that it has found",
             set: |config, value| choice(value).map(|value| config.search_limit = value),
+        },
+        Key {
+            name: "max_step_macs",
+            values: "a number, at least 1",
+            default: "no limit",
+            meaning: "most multiply-accumulates of a step, for runs that go step by step: larger steps are divided",
+            set: |config, value| choice(value).map(|value| config.max_step_macs = Some(value)),
         },
         Key {
             name: "batch",
@@ -268,7 +282,7 @@ mod tests {
         assert_eq!(
             problem.to_string(),
             "`ram_limits` is no configuration key\n  = help: did you mean `ram_limit`? the keys are `name`, \
-             `optimize`, `calls`, `rounding`, `inputs`, `outputs`, `memory`, `planner`, `ram_limit`, `flash_limit`, \
+             `optimize`, `calls`, `rounding`, `inputs`, `outputs`, `keep`, `memory`, `planner`, `ram_limit`, `flash_limit`, \
              `model_limit`, `source_limit`, `search_limit`, `batch`, `shapes`, `signature`, `subgraph`"
         );
         let problem = Config::default().set("colour", 1.into()).unwrap_err();

@@ -1,6 +1,6 @@
 //! The table of kernels, and what follows from it.
 
-use half::f16;
+use half::{bf16, f16};
 
 use super::call::{AllModes, CELL, Modes, call, elements, has_room, packed, packed_for_all};
 use super::*;
@@ -30,6 +30,9 @@ macro_rules! dtype {
     };
     (f16) => {
         DType::F16
+    };
+    (bf16) => {
+        DType::BF16
     };
     (f32) => {
         DType::F32
@@ -187,6 +190,9 @@ kernels! {
     plain BatchMatmulF32(BatchMatmul) => batch_matmul_f32(x: f32, y: f32, b: f32);
     plain BatchMatmulI16 => batch_matmul_i16(x: i16, y: i16, b: i16);
     plain BatchMatmulI8 => batch_matmul_i8(x: i8, y: i8, b: i8);
+    plain CastBf16F32(Cast) => cast_bf16_f32(x: bf16, y: f32);
+    plain CastF32Bf16(Cast) => cast_f32_bf16(x: f32, y: bf16);
+    plain CastF32F16(Cast) => cast_f32_f16(x: f32, y: f16);
     plain CastF32I16(Cast) => cast_f32_i16(x: f32, y: i16);
     plain CastF32I32(Cast) => cast_f32_i32(x: f32, y: i32);
     plain CastF32I64(Cast) => cast_f32_i64(x: f32, y: i64);
@@ -200,12 +206,14 @@ kernels! {
     plain CastI32I16(Cast) => cast_i32_i16(x: i32, y: i16);
     plain CastI32I64(Cast) => cast_i32_i64(x: i32, y: i64);
     plain CastI32I8(Cast) => cast_i32_i8(x: i32, y: i8);
+    plain CastI4I8(Cast) => cast_i4_i8(x: i8, y: i8);
     plain CastI64F32(Cast) => cast_i64_f32(x: i64, y: f32);
     plain CastI64I16(Cast) => cast_i64_i16(x: i64, y: i16);
     plain CastI64I32(Cast) => cast_i64_i32(x: i64, y: i32);
     plain CastI64I8(Cast) => cast_i64_i8(x: i64, y: i8);
     plain CastI8I16(Cast) => cast_i8_i16(x: i8, y: i16);
     plain CastI8I32(Cast) => cast_i8_i32(x: i8, y: i32);
+    plain CastI8I4(Cast) => cast_i8_i4(x: i8, y: i8);
     plain CastI8I64(Cast) => cast_i8_i64(x: i8, y: i64);
     plain CastU32F32(Cast) => cast_u32_f32(x: u32, y: f32);
     plain CastU32I64(Cast) => cast_u32_i64(x: u32, y: i64);
