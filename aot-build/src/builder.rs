@@ -7,7 +7,7 @@ use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
 use crate::codegen::{self, snake_case};
-use crate::config::{Calls, InputPlacement, Memory, Optimize, Placement, Rounding};
+use crate::config::{Calls, Candidate, InputPlacement, Memory, Optimize, Placement, Rounding, Rule};
 use crate::error::{Error, Problem};
 use crate::plan::Planner;
 use crate::report::{MemoryReport, memory_html};
@@ -154,6 +154,26 @@ impl Builder {
     pub fn subgraph(self, name: impl Into<String>) -> Self {
         let name = name.into();
         self.change(move |config| config.subgraph = Some(name.clone()))
+    }
+
+    /// A device called `name` that runs the nodes for which `takes` is true, as the passes
+    /// left them. The configuration may say more of it, under `[devices.NAME]`.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), aot_build::Error> {
+    /// aot_build::Builder::new("models/kws.tflite")
+    ///     .device("npu", |node| node.operator() == "conv2d" && node.name() != "first")
+    ///     .compile()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn device(
+        self,
+        name: impl Into<String>,
+        takes: impl Fn(&Candidate<'_>) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        let (name, rule) = (name.into(), Rule::new(takes));
+        self.change(move |config| config.device_mut(&name).rule = Some(rule.clone()))
     }
 
     /// A configuration file instead of `aot.toml`, relative to the folder of

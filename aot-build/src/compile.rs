@@ -9,7 +9,7 @@ use crate::passes::DeadChannels;
 use crate::program::{BufferId, Operand, Program, Step, blocks, fuse_add, gaps, in_place, lower, overlap};
 use crate::report::Figure;
 use crate::streaming::{self, Goal};
-use crate::{Config, limits, passes, plan, schedule};
+use crate::{Config, devices, limits, passes, plan, schedule};
 
 /// Steps that the search for an order tries in the time that the search for places takes for
 /// one of its states.
@@ -41,7 +41,12 @@ pub struct Compiled {
 /// All operators that no kernel computes, or a plan beyond the limits.
 pub fn compile(mut graph: Graph, config: &Config) -> Result<Compiled, Vec<Problem>> {
     graph.keep(&config.keep)?;
+    let names = devices::Names::of(&graph);
     let dead_channels = passes::run(&mut graph, config);
+    let problems = devices::check(&names, &graph, &config.devices);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
     let compiled = Compiled { dead_channels, ..compile_as_is(&graph, config)? };
     let problems = limits::check(&graph, &compiled, config);
     if problems.is_empty() { Ok(compiled) } else { Err(problems) }

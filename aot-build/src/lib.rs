@@ -24,6 +24,7 @@ pub mod weights;
 
 mod builder;
 mod compile;
+mod devices;
 mod limits;
 mod model;
 mod nearest;

@@ -14,7 +14,7 @@ pub(crate) struct Arguments {
     /// Path of the model, relative to the crate's manifest.
     pub path: LitStr,
     /// Configuration, in the order it is written in.
-    pub settings: Punctuated<Setting, Token![,]>,
+    pub settings: Vec<Setting>,
 }
 
 /// `/// Documentation. pub struct Net`.
@@ -24,11 +24,24 @@ pub(crate) struct Declaration {
     pub name: Ident,
 }
 
-/// `optimize = "size"`.
+/// `optimize = "size"`; of `devices.npu = { kind = "a", nodes = ["b"] }` one for each value.
 pub(crate) struct Setting {
-    pub key: Ident,
+    /// At least one.
+    pub keys: Vec<Ident>,
     pub value: Value,
     pub value_span: Span,
+}
+
+impl Setting {
+    /// The keys as `Config::set` takes them: `devices.npu.kind`.
+    pub(crate) fn name(&self) -> String {
+        self.keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(".")
+    }
+
+    /// The last key.
+    pub(crate) fn key(&self) -> Option<&Ident> {
+        self.keys.last()
+    }
 }
 
 const FORMS: &str = "expected a model file: `aot_model!(\"net.json\")` or \
@@ -41,7 +54,7 @@ impl Parse for Arguments {
             if !input.is_empty() {
                 input.parse::<Token![,]>()?;
             }
-            return Ok(Self { declaration: None, path, settings: Punctuated::parse_terminated(input)? });
+            return Ok(Self { declaration: None, path, settings: settings(input, &[])? });
         }
         let attributes = Attribute::parse_outer(input)?;
         let visibility = input.parse()?;
@@ -55,22 +68,35 @@ impl Parse for Arguments {
         let settings = if input.peek(token::Brace) {
             let block;
             braced!(block in input);
-            Punctuated::parse_terminated(&block)?
+            settings(&block, &[])?
         } else {
             input.parse::<Option<Token![;]>>()?;
-            Punctuated::new()
+            Vec::new()
         };
         Ok(Self { declaration: Some(Declaration { attributes, visibility, name }), path, settings })
     }
 }
 
-impl Parse for Setting {
-    fn parse(input: ParseStream<'_>) -> Result<Self> {
-        let key = input.parse()?;
+/// What is set in the table of the keys `outer`: tables may be nested, as in TOML.
+fn settings(input: ParseStream<'_>, outer: &[Ident]) -> Result<Vec<Setting>> {
+    let mut settings = Vec::new();
+    while !input.is_empty() {
+        let mut keys = outer.to_vec();
+        keys.extend(Punctuated::<Ident, Token![.]>::parse_separated_nonempty(input)?);
         input.parse::<Token![=]>()?;
-        let value_span = input.span();
-        Ok(Self { key, value: value(input)?, value_span })
+        if input.peek(token::Brace) {
+            let table;
+            braced!(table in input);
+            settings.extend(self::settings(&table, &keys)?);
+        } else {
+            let value_span = input.span();
+            settings.push(Setting { keys, value: value(input)?, value_span });
+        }
+        if !input.is_empty() {
+            input.parse::<Token![,]>()?;
+        }
     }
+    Ok(settings)
 }
 
 fn value(input: ParseStream<'_>) -> Result<Value> {
@@ -97,7 +123,7 @@ mod tests {
 
     fn parsed(text: &str) -> (Option<String>, String, Vec<(String, Value)>) {
         let Arguments { declaration, path, settings } = syn::parse_str(text).unwrap();
-        let settings = settings.into_iter().map(|setting| (setting.key.to_string(), setting.value));
+        let settings = settings.into_iter().map(|setting| (setting.name(), setting.value));
         (declaration.map(|declaration| declaration.name.to_string()), path.value(), settings.collect())
     }
 
@@ -120,6 +146,13 @@ mod tests {
                 r#"/** A net. */ struct Net = "net.json" { optimize = "size", }"#,
                 Some("Net"),
                 vec![optimize()],
+            ),
+            (
+                r#""net.json", a.b.c = 1, a.b = { d = 2, e = {} }, f = { g.h = 3, },"#,
+                None,
+                [("a.b.c", 1), ("a.b.d", 2), ("f.g.h", 3)]
+                    .map(|(key, value)| (key.to_owned(), value.into()))
+                    .to_vec(),
             ),
             (
                 r#""net.json", a = [1, -2], b = true, c = 1.5"#,

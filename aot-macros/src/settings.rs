@@ -6,7 +6,7 @@ use aot_build::Config;
 use aot_build::config::Value;
 use aot_build::error::{Location, Problem};
 use proc_macro2::Span;
-use syn::{Error, Ident};
+use syn::Error;
 
 use crate::arguments::{Arguments, Setting};
 use crate::errors::Errors;
@@ -32,7 +32,7 @@ impl<'a> Settings<'a> {
         let mut errors = Errors::default();
         // The file comes first, wherever the key stands: what is inline overrides it.
         let (files, inline): (Vec<_>, Vec<_>) =
-            arguments.settings.iter().partition(|setting| setting.key == CONFIG);
+            arguments.settings.iter().partition(|setting| setting.name() == CONFIG);
         for setting in files {
             errors.extend(settings.load(setting, manifest, path).err());
         }
@@ -49,11 +49,14 @@ impl<'a> Settings<'a> {
     /// Where the key that a problem is about is set, if it is set inline.
     pub(crate) fn span(&self, location: &Location) -> Option<Span> {
         let Location::Key(key) = location else { return None };
-        self.spans.iter().find(|(name, _)| name == key).map(|&(_, span)| span)
+        // A problem with a table is shown at its first key.
+        let is_in = |name: &str| name.strip_prefix(key.as_str()).is_some_and(|rest| rest.starts_with('.'));
+        let exact = self.spans.iter().find(|(name, _)| name == key);
+        exact.or_else(|| self.spans.iter().find(|(name, _)| is_in(name))).map(|&(_, span)| span)
     }
 
     fn load(&mut self, setting: &Setting, manifest: &Manifest, path: &Path) -> Result<(), Error> {
-        self.once(&setting.key)?;
+        self.once(setting)?;
         let at_value = |message: String| Error::new(setting.value_span, message);
         let Value::String(name) = &setting.value else {
             return Err(at_value("`config` is the path of an `aot.toml`".into()));
@@ -66,22 +69,26 @@ impl<'a> Settings<'a> {
         Ok(())
     }
 
-    fn set(&mut self, Setting { key, value, value_span }: &Setting) -> Result<(), Error> {
-        let name = key.to_string();
+    fn set(&mut self, setting: &Setting) -> Result<(), Error> {
+        let (name, value_span) = (setting.name(), setting.value_span);
         let error = |span: Span, problem: Problem| Error::new(span, problem.to_string());
-        Config::check_key(&name, &[CONFIG]).map_err(|problem| error(key.span(), problem))?;
-        self.once(key)?;
-        self.spans.push((name.clone(), *value_span));
-        self.config.set(&name, value.clone()).map_err(|problem| error(*value_span, problem))
+        Config::check_key(&name, &[CONFIG]).map_err(|problem| error(key_span(setting), problem))?;
+        self.once(setting)?;
+        self.spans.push((name.clone(), value_span));
+        self.config.set(&name, setting.value.clone()).map_err(|problem| error(value_span, problem))
     }
 
-    fn once(&self, key: &Ident) -> Result<(), Error> {
-        let before = |setting: &&Setting| setting.key == *key;
-        let named = self.arguments.declaration.is_some() && key == "name";
-        let first = self.arguments.settings.iter().find(before);
-        if named || first.is_some_and(|first| !std::ptr::eq(&first.key, key)) {
-            return Err(Error::new(key.span(), format!("`{key}` is set twice")));
+    fn once(&self, setting: &Setting) -> Result<(), Error> {
+        let name = setting.name();
+        let named = self.arguments.declaration.is_some() && name == "name";
+        let first = self.arguments.settings.iter().find(|known| known.name() == name);
+        if named || first.is_some_and(|first| !std::ptr::eq(first, setting)) {
+            return Err(Error::new(key_span(setting), format!("`{name}` is set twice")));
         }
         Ok(())
     }
+}
+
+fn key_span(setting: &Setting) -> Span {
+    setting.key().map_or(setting.value_span, syn::Ident::span)
 }

@@ -7,6 +7,7 @@
 //! - [`kernels`], the arithmetic, each kernel written once,
 //! - [`fixed_point`], the integer arithmetic behind the quantized kernels,
 //! - [`Instrument`], what can observe the steps of a run,
+//! - [`Device`], what can run steps beside the CPU,
 //! - [`Tensor`], [`PackedKernel`] and [`KernelEntry`], for kernels that are bound by name,
 //! - [`UntilError`] and [`yield_now`], for runs that go step by step,
 //! - [`Model`], the untyped face that every generated runner has.
@@ -19,6 +20,7 @@
 compile_error!("aot-rt: constants are stored little-endian; big-endian targets are not supported");
 
 mod constants;
+mod device;
 mod element;
 pub mod fixed_point;
 mod instrument;
@@ -35,6 +37,7 @@ mod tensor;
 mod workspace;
 
 pub use constants::Constants;
+pub use device::{Activate, Device, DeviceCall, DeviceError, ManagedDevice};
 pub use element::{DType, Element};
 pub use half::{bf16, f16};
 pub use instrument::{

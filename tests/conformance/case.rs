@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use aot_build::config::{InputPlacement, Memory, Value};
+use aot_build::config::{Device, InputPlacement, Memory, Value};
 use aot_build::eval::Evaluator;
 use aot_build::program::Port;
 use aot_build::weights::npy;
@@ -80,11 +80,13 @@ pub(crate) fn folders(folder: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// The ways to compile a case: in tensors, row by row, and with rows pushed.
-pub(crate) fn configurations() -> [(&'static str, Config); 3] {
+/// The ways to compile a case: in tensors, row by row, with rows pushed, and for a device.
+pub(crate) fn configurations() -> [(&'static str, Config); 4] {
     let min = Config { memory: Memory::Min, ..Config::default() };
     let rows = Config { inputs: InputPlacement::Rows, ..min.clone() };
-    [("auto", Config::default()), ("min", min), ("rows", rows)]
+    let all = Device { name: "device".into(), operators: vec!["*".into()], ..Device::default() };
+    let device = Config { devices: vec![all], ..Config::default() };
+    [("auto", Config::default()), ("min", min), ("rows", rows), ("device", device)]
 }
 
 /// Runs every set of inputs in `folder` through import, compilation and evaluator, as

@@ -31,20 +31,17 @@ impl<'m> Steps<'m> {
             let reference = if written { "&mut " } else { "&" };
             format!("{}: {reference}{}", port.ident, port.array())
         };
-        let signature = self.signature(&family, self.ports(&family).into_iter().map(array).collect());
+        let arrays: Vec<_> = self.ports(&family).into_iter().map(array).collect();
+        let parameters = self.signature(&family, arrays.clone()).len();
         let condition = self.truth(site.step);
         code.doc(description(site.step));
-        if signature.len() > MANY_ARGUMENTS {
+        if parameters > MANY_ARGUMENTS {
             code.line(r#"#[allow(clippy::too_many_arguments, reason = "the caller's arrays")]"#);
         }
         if control.flow.blocks().iter().map(|(_, steps)| steps.len()).sum::<usize>() > MANY_STEPS {
             code.line(r#"#[allow(clippy::too_many_lines, reason = "a line for each step")]"#);
         }
-        code.wide_list(
-            &format!("pub fn {}(", site.step.name),
-            &signature,
-            &format!("){} {{", self.returns()),
-        );
+        self.open(code, &site.step.name, &family, arrays);
         code.indented(|code| {
             self.before(code, site);
             match &control.flow {
@@ -56,7 +53,7 @@ impl<'m> Steps<'m> {
                 }),
             }
             self.after(code, site);
-            self.success(code);
+            self.success(code, &family);
         });
         code.line("}");
     }

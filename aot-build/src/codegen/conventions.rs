@@ -24,29 +24,39 @@ impl<'m> Steps<'m> {
         self.calls_by() == Calls::Registry
     }
 
-    /// Whether a step may fail: functions that were bound by name may refuse.
+    /// Whether some step may fail.
     pub(super) fn fallible(&self) -> bool {
-        self.binds()
+        self.binds() || self.devices.is_used()
+    }
+
+    /// Whether one of these steps, or of those within them, may fail: functions that were bound
+    /// by name may refuse, and so may devices.
+    pub(super) fn can_fail(&self, sites: &[Site<'m>]) -> bool {
+        self.binds() || self.call_devices(sites)
     }
 
     /// The end of a signature: the result, where steps may fail.
-    pub(super) fn returns(&self) -> &'static str {
-        if self.fallible() { " -> Result<(), CallError>" } else { "" }
+    pub(super) fn returns(&self, sites: &[Site<'m>]) -> String {
+        match (self.binds(), self.call_devices(sites)) {
+            (true, _) => " -> Result<(), CallError>".into(),
+            (_, true) => format!(" -> Result{}", self.devices.errors()),
+            _ => String::new(),
+        }
     }
 
-    /// What follows the call of a function that may fail.
-    pub(super) fn propagated(&self) -> &'static str {
-        if self.fallible() { "?" } else { "" }
+    /// What follows the call of a function that runs these steps.
+    pub(super) fn propagated(&self, sites: &[Site<'m>]) -> &'static str {
+        if self.can_fail(sites) { "?" } else { "" }
     }
 
     /// Leaves a step's function early.
-    pub(super) fn return_early(&self, code: &mut Code) {
-        code.line(if self.fallible() { "return Ok(());" } else { "return;" });
+    pub(super) fn return_early(&self, code: &mut Code, site: Site<'m>) {
+        code.line(if self.can_fail(&[site]) { "return Ok(());" } else { "return;" });
     }
 
     /// The end of a function that may fail.
-    pub(super) fn success(&self, code: &mut Code) {
-        if self.fallible() {
+    pub(super) fn success(&self, code: &mut Code, sites: &[Site<'m>]) {
+        if self.can_fail(sites) {
             code.line("Ok(())");
         }
     }
@@ -65,7 +75,7 @@ impl<'m> Steps<'m> {
         let mode = self.described_mode(code, site, parameters);
         let tensors: Vec<_> = arguments.iter().map(|argument| self.tensor(site, argument)).collect();
         code.list("let tensors = &mut [", &tensors, "];", CALL_WIDTH);
-        if self.fallible() {
+        if self.binds() {
             self.imports.insert("CallError");
             let open = format!("let called = (kernels.{})(", kernel.name());
             let given = [format!("&{parameters}"), mode, "tensors".to_owned()];
@@ -183,15 +193,21 @@ impl<'m> Steps<'m> {
 impl Runner<'_> {
     /// Whether a run may fail.
     pub(super) fn fallible(&self) -> bool {
+        self.binds() || self.devices.is_used()
+    }
+
+    /// Whether kernels are bound by name.
+    pub(super) fn binds(&self) -> bool {
         self.model.config.calls == Calls::Registry
     }
 
     /// The type of a run's result, from what it gives.
     pub(super) fn result_type(&self, gives: &str) -> String {
-        match (self.fallible(), gives) {
-            (true, _) => format!(" -> ::core::result::Result<{gives}, ::aot_rt::CallError>"),
-            (false, "()") => String::new(),
-            (false, _) => format!(" -> {gives}"),
+        match (self.binds(), self.devices.is_used(), gives) {
+            (true, ..) => format!(" -> ::core::result::Result<{gives}, ::aot_rt::CallError>"),
+            (_, true, _) => format!(" -> {}", self.devices.result(gives)),
+            (.., "()") => String::new(),
+            _ => format!(" -> {gives}"),
         }
     }
 
@@ -205,7 +221,11 @@ impl Runner<'_> {
         if !self.fallible() {
             return;
         }
-        code.doc("\n# Errors\n\nWhen a kernel refuses its tensors: the step, and why.");
+        code.doc(if self.devices.is_used() {
+            "\n# Errors\n\nThe first error of a device, which ends the run."
+        } else {
+            "\n# Errors\n\nWhen a kernel refuses its tensors: the step, and why."
+        });
         if self.has_state() {
             code.doc("The next run starts from the initial state.");
         }
@@ -216,8 +236,7 @@ impl Runner<'_> {
 
     /// Name of the struct of kernels, where they are bound by name.
     pub(super) fn kernels_struct(&self) -> Option<String> {
-        let bound = self.model.config.calls == Calls::Registry;
-        bound.then(|| format!("{}Kernels", self.model.type_name))
+        self.binds().then(|| format!("{}Kernels", self.model.type_name))
     }
 
     /// The struct of kernels, where they are bound by name.

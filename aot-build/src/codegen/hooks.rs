@@ -1,7 +1,7 @@
 //! What lets an instrument observe the steps: the table of steps, and the calls before and
 //! after each.
 
-use aot_rt::kernels::{Kernel, Kind};
+use aot_rt::kernels::Kind;
 use aot_rt::{Access, DType};
 
 use super::literal::integer;
@@ -20,19 +20,37 @@ impl<'m> Steps<'m> {
         let open = format!("pub static STEPS: [StepInfo; {}] = [", sites.len());
         match sites.as_slice() {
             [] => code.line(open + "];"),
-            [site] => code.block(open + "StepInfo {", "}];", |code| fields(code, 0, *site)),
+            [site] => code.block(open + "StepInfo {", "}];", |code| self.fields(code, 0, *site)),
             sites => code.block(open, "];", |code| {
                 for (index, site) in sites.iter().enumerate() {
-                    code.block("StepInfo {", "},", |code| fields(code, index, *site));
+                    code.block("StepInfo {", "},", |code| self.fields(code, index, *site));
                 }
             }),
+        }
+    }
+
+    fn fields(&self, code: &mut Code, index: usize, Site { step, layer }: Site<'_>) {
+        code.line(format!("index: {},", integer(index)));
+        code.line(format!("name: {:?},", step.name));
+        code.line(format!("operator: {:?},", step.operator));
+        match step.kernel_name() {
+            Some(kernel) => code.line(format!("kernel: Some({kernel:?}),")),
+            None => code.line("kernel: None,"),
+        }
+        code.line(format!("node: {:?},", step.node));
+        code.line(format!("macs: {},", integer(step.macs)));
+        code.line(format!("bytes: {},", integer(step.bytes())));
+        code.line(format!("rows: {},", integer(layer.map_or(1, |layer| layer.rows.rows))));
+        match step.call().and_then(|call| self.compiled().program.devices.get(call.device)) {
+            Some(device) => code.line(format!("device: Some({:?}),", device.name)),
+            None => code.line("device: None,"),
         }
     }
 
     /// Leaves the function of a step that an instrument skips.
     pub(super) fn before(&self, code: &mut Code, site: Site<'m>) {
         let open = format!("if instrument.before(&STEPS[{}]) == Action::Skip {{", self.index(site));
-        code.block(open, "}", |code| self.return_early(code));
+        code.block(open, "}", |code| self.return_early(code, site));
     }
 
     /// Shows an instrument what a step has written.
@@ -59,9 +77,9 @@ impl<'m> Steps<'m> {
                 written.map(|operand| self.result(operand)).collect()
             }
             None => {
-                let infos = site.step.kernel().map_or(&[][..], Kernel::operands);
-                let written = operands.zip(infos).filter(|(_, info)| info.access == Access::Write);
-                written.map(|(operand, info)| Argument { name: info.name, ..self.result(operand) }).collect()
+                let infos = site.step.operand_infos();
+                let written = operands.zip(infos).filter(|(_, (_, access))| *access == Access::Write);
+                written.map(|(operand, (name, _))| Argument { name, ..self.result(operand) }).collect()
             }
         }
     }
@@ -121,19 +139,4 @@ pub(super) fn variant(dtype: DType) -> &'static str {
         DType::F32 => "F32",
         DType::Bool => "Bool",
     }
-}
-
-fn fields(code: &mut Code, index: usize, Site { step, layer }: Site<'_>) {
-    code.line(format!("index: {},", integer(index)));
-    code.line(format!("name: {:?},", step.name));
-    code.line(format!("operator: {:?},", step.operator));
-    match step.kernel() {
-        Some(kernel) => code.line(format!("kernel: Some({:?}),", kernel.name())),
-        None => code.line("kernel: None,"),
-    }
-    code.line(format!("node: {:?},", step.node));
-    code.line(format!("macs: {},", integer(step.macs)));
-    code.line(format!("bytes: {},", integer(step.bytes())));
-    code.line(format!("rows: {},", integer(layer.map_or(1, |layer| layer.rows.rows))));
-    code.line("device: None,");
 }

@@ -4,8 +4,10 @@
 //! it to a file, and a person debugs it. It holds no `unsafe`; what it calls is in
 //! `::aot_rt`.
 
+mod calls;
 mod control;
 mod conventions;
+mod devices;
 mod docs;
 mod environment;
 mod hooks;
@@ -25,8 +27,10 @@ mod untyped;
 mod writer;
 
 pub(crate) use docs::{plain, real_value};
+pub(crate) use names::is_snake_case;
 pub use names::{snake_case, type_name};
 
+use devices::Devices;
 use literal::integer;
 use ports::Ports;
 use runner::Runner;
@@ -76,8 +80,8 @@ pub struct Generated {
     /// Attributes of the `use` that exports the names.
     pub export_attributes: &'static str,
     /// Names that the module exports: the runner, its input and output structs where there
-    /// are several inputs or outputs, the struct of kernels where they are bound by name, and
-    /// the struct of a run that goes step by step.
+    /// are several inputs or outputs, the struct of kernels where they are bound by name, the
+    /// struct of a run that goes step by step, and what belongs to its devices.
     pub exports: Vec<String>,
     /// Items of the module. They use `CONSTANT_DATA: &[u8; N]`, which the caller
     /// defines in the module, unless `constants` is empty.
@@ -93,11 +97,12 @@ pub struct Generated {
 ///
 /// # Errors
 ///
-/// When it has more bytes than `source_limit`.
+/// When it has more bytes than `source_limit`, or a device's name cannot be one in it.
 pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Problem> {
     let ports = Ports::new(&model.compiled, &model.config);
-    let steps = Steps::new(model, &ports);
-    let runner = Runner { model, ports: &ports };
+    let devices = Devices::new(model)?;
+    let steps = Steps::new(model, &ports, &devices);
+    let runner = Runner { model, ports: &ports, devices: &devices };
     let mut code = Code::new(1);
     runner.declaration(&mut code, attributes);
     runner.port_structs(&mut code);
@@ -108,8 +113,13 @@ pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Probl
         runner.run_declaration(&mut code, &steps, &run);
         runner.run_implementation(&mut code, &steps, &run);
     }
-    code.blank();
-    runner.untyped(&mut code);
+    if devices.is_used() {
+        devices.items(&mut code);
+    } else {
+        // What is run without a type has no devices.
+        code.blank();
+        runner.untyped(&mut code);
+    }
     code.blank();
     steps.module(&mut code);
     let body = code.into_text();
@@ -119,7 +129,11 @@ pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Probl
         [runner.inputs_struct(), runner.outputs_struct(), runner.kernels_struct(), runner.run_struct()];
     Ok(Generated {
         module_name: format!("aot_{}", names::snake_case(&type_name)),
-        exports: [type_name.clone()].into_iter().chain(structs.into_iter().flatten()).collect(),
+        exports: [type_name.clone()]
+            .into_iter()
+            .chain(structs.into_iter().flatten())
+            .chain(devices.exports())
+            .collect(),
         type_name,
         module_attributes: MODULE_ATTRIBUTES,
         export_attributes: EXPORT_ATTRIBUTES,

@@ -46,6 +46,9 @@ const METHODS: &[&str] = &[
     "pushed",
     "layer",
     "instrument",
+    "devices",
+    "result",
+    "run_steps",
     "kernels",
     "bind",
     "done",
@@ -100,6 +103,11 @@ pub(super) fn camel_case(name: &str) -> String {
 #[must_use]
 pub fn snake_case(name: &str) -> String {
     words(name).join("_")
+}
+
+/// Whether a name is one that [`snake_case`] leaves as it is, and no keyword.
+pub(crate) fn is_snake_case(name: &str) -> bool {
+    is_identifier(name) && snake_case(name) == name
 }
 
 fn words(name: &str) -> Vec<String> {

@@ -28,7 +28,7 @@ impl<'m> Steps<'m> {
     pub(super) fn rows_call(&self, code: &mut Code, run: &Run, array: &impl Fn(&Port<'_>) -> String) {
         let arrays = self.run_ports(run).iter().map(|(port, _)| array(port)).collect();
         let arguments = self.passed(&self.run_sites(run), arrays);
-        let close = format!("){};", self.propagated());
+        let close = format!("){};", self.propagated(&self.run_sites(run)));
         code.list(&format!("steps::rows_{}(", run.first), &arguments, &close, CALL_WIDTH);
     }
 
@@ -68,7 +68,11 @@ impl<'m> Steps<'m> {
             given.push(format!("{}: {reference}{}", port.ident, port.array()));
         }
         let signature = self.signature(&self.run_sites(run), given);
-        code.wide_list(&format!("pub fn {name}("), &signature, &format!("){} {{", self.returns()));
+        code.wide_list(
+            &format!("pub fn {name}("),
+            &signature,
+            &format!("){} {{", self.returns(&self.run_sites(run))),
+        );
         code.indented(|code| {
             if self.pushed(run).is_none() {
                 code.line("let mut rows = Rows::new();");
@@ -78,7 +82,7 @@ impl<'m> Steps<'m> {
             code.block(open, "}", |code| {
                 self.row(code, run);
             });
-            self.success(code);
+            self.success(code, &self.run_sites(run));
         });
         code.line("}");
     }

@@ -3,6 +3,7 @@
 
 use aot_rt::DType;
 
+use super::devices::Devices;
 use super::docs;
 use super::environment::INSTRUMENT;
 use super::literal::{array, float, integer};
@@ -19,6 +20,7 @@ pub(super) const MANY_STEPS: usize = 80;
 pub(super) struct Runner<'m> {
     pub(super) model: &'m Model,
     pub(super) ports: &'m Ports<'m>,
+    pub(super) devices: &'m Devices<'m>,
 }
 
 impl Runner<'_> {
@@ -248,14 +250,21 @@ impl Runner<'_> {
         };
         self.uninstrumented(code, name, takes_inputs, doc);
         let use_workspace = steps.use_workspace();
-        self.instrumented_with(code, name, takes_inputs, |code| {
+        let attributes = |code: &mut Code| {
             if self.model.compiled.program.steps.len() > MANY_STEPS {
                 code.line(r#"#[allow(clippy::too_many_lines, reason = "a line for each step")]"#);
             }
             if !use_workspace && self.ports.output_place == Placement::Caller {
                 code.line(r#"#[allow(clippy::unused_self, reason = "no step needs memory of its own")]"#);
             }
-        });
+        };
+        if self.devices.is_used() {
+            self.instrumented(code, name, takes_inputs);
+            self.managed(code, takes_inputs);
+            self.private_steps(code, takes_inputs, attributes);
+        } else {
+            self.instrumented_with(code, name, takes_inputs, attributes);
+        }
         code.indented(|code| {
             self.ensure_state(code);
             if use_workspace {
@@ -275,9 +284,52 @@ impl Runner<'_> {
             self.doubt_state(code);
             steps.calls(code, 0, |port| self.array(port));
             self.trust_state(code);
+            self.end_of_steps(code);
+        });
+        code.line("}");
+    }
+
+    /// What the function that calls the steps gives.
+    pub(super) fn end_of_steps(&self, code: &mut Code) {
+        if self.devices.is_used() {
+            code.line("Ok(())");
+        } else {
+            self.result(code, "self");
+        }
+    }
+
+    /// The rest of a function that runs `run_steps` between the devices' activation and
+    /// deactivation.
+    pub(super) fn managed(&self, code: &mut Code, takes_inputs: bool) {
+        let inputs = if takes_inputs { self.input_arguments() } else { Vec::new() };
+        let passed = self.passed_on([inputs, self.output_arguments()].concat());
+        code.indented(|code| {
+            code.line("let result = devices.begin();");
+            code.line(format!("let result = result.and_then(|()| self.run_steps({passed}));"));
+            if self.has_state() {
+                code.line("let result = devices.end(result);");
+                // It may be half of what it was and half of what it was to become.
+                code.block("if result.is_err() {", "}", |code| code.line("self.has_state = false;"));
+                code.line("result?;");
+            } else {
+                code.line("devices.end(result)?;");
+            }
             self.result(code, "self");
         });
         code.line("}");
+    }
+
+    /// `fn run_steps(..) -> .. {`
+    pub(super) fn private_steps(
+        &self,
+        code: &mut Code,
+        takes_inputs: bool,
+        attributes: impl FnOnce(&mut Code),
+    ) {
+        code.blank();
+        code.doc("The steps, until a device fails.");
+        attributes(code);
+        self.function(code, "fn run_steps", &[INSTRUMENT], takes_inputs, "()");
     }
 
     /// A function `name` that runs `name_with` without an instrument.
@@ -285,12 +337,8 @@ impl Runner<'_> {
         code.blank();
         code.doc(doc);
         self.doc_errors(code);
-        self.function(code, &format!("pub fn {name}("), &[], takes_inputs);
-        let inputs = match self.inputs_struct() {
-            Some(_) => vec!["inputs".to_owned()],
-            None => self.ports.inputs.iter().map(|port| port.ident.clone()).collect(),
-        };
-        let inputs = if takes_inputs { inputs } else { Vec::new() };
+        self.function(code, &format!("pub fn {name}"), &[], takes_inputs, &self.value());
+        let inputs = if takes_inputs { self.input_arguments() } else { Vec::new() };
         let environment = [vec!["&mut ()".to_owned()], self.company_arguments()].concat();
         let passed = [environment, inputs, self.output_arguments()].concat();
         let end = self.end();
@@ -316,7 +364,7 @@ impl Runner<'_> {
         code.doc(format!("[`{name}`](Self::{name}), observed by `instrument`."));
         self.doc_errors(code);
         attributes(code);
-        self.function(code, &format!("pub fn {name}_with("), &[INSTRUMENT], takes_inputs);
+        self.function(code, &format!("pub fn {name}_with"), &[INSTRUMENT], takes_inputs, &self.value());
     }
 
     /// What a run hands on: the instrument, what else comes with it, and `arguments`.
@@ -359,10 +407,27 @@ impl Runner<'_> {
 
     /// `fn name(&mut self, instrument, ..) -> .. {`, without the inputs.
     pub(super) fn private_signature(&self, code: &mut Code, name: &str) {
-        self.function(code, &format!("fn {name}("), &[INSTRUMENT], false);
+        self.function(code, &format!("fn {name}"), &[INSTRUMENT], false, &self.value());
     }
 
-    fn function(&self, code: &mut Code, open: &str, environment: &[&str], takes_inputs: bool) {
+    /// What a run gives; nothing where the outputs are the caller's.
+    fn value(&self) -> String {
+        match (self.ports.output_place, self.outputs_struct(), &self.ports.outputs[..]) {
+            (Placement::Workspace, Some(name), _) => format!("{name}<'_>"),
+            (Placement::Workspace, None, [port]) => format!("&{}", port.array()),
+            _ => "()".into(),
+        }
+    }
+
+    /// The arguments for inputs.
+    fn input_arguments(&self) -> Vec<String> {
+        match self.inputs_struct() {
+            Some(_) => vec!["inputs".to_owned()],
+            None => self.ports.inputs.iter().map(|port| port.ident.clone()).collect(),
+        }
+    }
+
+    fn function(&self, code: &mut Code, open: &str, environment: &[&str], takes_inputs: bool, value: &str) {
         let mut arguments = vec!["&mut self".to_owned()];
         arguments.extend(environment.iter().map(ToString::to_string));
         arguments.extend(self.company_parameters());
@@ -375,12 +440,8 @@ impl Runner<'_> {
             }
         }
         arguments.extend(self.output_parameters());
-        let gives = match (self.ports.output_place, self.outputs_struct(), &self.ports.outputs[..]) {
-            (Placement::Workspace, Some(name), _) => format!("{name}<'_>"),
-            (Placement::Workspace, None, [port]) => format!("&{}", port.array()),
-            _ => "()".into(),
-        };
-        code.wide_list(open, &arguments, &format!("){} {{", self.result_type(&gives)));
+        let open = format!("{open}{}(", self.devices.bounds(code, open));
+        code.wide_list(&open, &arguments, &format!("){} {{", self.result_type(value)));
     }
 
     /// The parameters for outputs, where they are the caller's.

@@ -50,17 +50,17 @@ impl Runner<'_> {
         }
     }
 
-    /// Where a run may fail, the state is in doubt until it has not: the next run would start
+    /// Where a kernel may refuse, the state is in doubt until it has not: the next run would start
     /// from the initial one.
     pub(super) fn doubt_state(&self, code: &mut Code) {
-        if self.has_state() && self.fallible() {
+        if self.has_state() && self.binds() {
             code.line("self.has_state = false; // Until all steps have run.");
         }
     }
 
     /// The steps have run.
     pub(super) fn trust_state(&self, code: &mut Code) {
-        if self.has_state() && self.fallible() {
+        if self.has_state() && self.binds() {
             code.line("self.has_state = true;");
         }
     }

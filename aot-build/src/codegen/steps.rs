@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use aot_rt::Access;
 use aot_rt::kernels::{Kernel, Kind, Mode};
 
+use super::devices::Devices;
 use super::docs;
 use super::literal::{integer, params};
 use super::ports::{Port, Ports};
@@ -29,21 +30,33 @@ pub(super) enum Place<'p> {
 
 /// An operand of a step, as its function names it.
 pub(super) struct Argument<'p> {
-    pub(super) name: &'static str,
+    pub(super) name: &'p str,
     pub(super) access: Access,
     pub(super) place: Place<'p>,
+}
+
+/// How a kernel is given its parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Form {
+    /// As a struct.
+    Shared,
+    /// As constants that it is compiled for.
+    Specialised,
+    /// As a `Kernel`, whatever the kernel is.
+    Described,
 }
 
 /// Prints the module `steps`, and the calls in it.
 pub(super) struct Steps<'m> {
     model: &'m Model,
     ports: &'m Ports<'m>,
+    pub(super) devices: &'m Devices<'m>,
     /// What the module imports from the runtime.
     pub(super) imports: BTreeSet<&'static str>,
     /// What it imports from there beside the kernels.
     pub(super) kernel_imports: BTreeSet<&'static str>,
     /// Parameters already printed: kernel's name and parameters to their name.
-    params: HashMap<(&'static str, String), String>,
+    params: HashMap<(&'static str, Form, String), String>,
     /// Whether behind one of the steps comes that of the next position, without a word on it.
     pub(super) falls_through: bool,
     /// Positions in the table of steps, by name.
@@ -51,11 +64,12 @@ pub(super) struct Steps<'m> {
 }
 
 impl<'m> Steps<'m> {
-    pub(super) fn new(model: &'m Model, ports: &'m Ports<'m>) -> Self {
+    pub(super) fn new(model: &'m Model, ports: &'m Ports<'m>, devices: &'m Devices<'m>) -> Self {
         let steps = model.compiled.program.steps.iter().flat_map(Step::with_nested);
         Self {
             model,
             ports,
+            devices,
             imports: BTreeSet::new(),
             kernel_imports: BTreeSet::new(),
             params: HashMap::new(),
@@ -118,14 +132,9 @@ impl<'m> Steps<'m> {
     /// The operands of a step's kernel; where `x` and `y` share a region, that stands for both.
     pub(super) fn arguments(&self, site: Site<'m>) -> Vec<Argument<'m>> {
         let step = site.step;
-        let infos = step.kernel().map_or(&[][..], Kernel::operands);
-        let operands = step.operands.iter().zip(infos);
+        let operands = step.operands.iter().zip(step.operand_infos());
         let mut arguments: Vec<_> = operands
-            .map(|(operand, info)| Argument {
-                name: info.name,
-                access: info.access,
-                place: self.place(operand),
-            })
+            .map(|(operand, (name, access))| Argument { name, access, place: self.place(operand) })
             .collect();
         match (self.mode(site), &step.operands[..]) {
             (Mode::InPlace, _) => drop(arguments.remove(0)),
@@ -207,7 +216,7 @@ impl<'m> Steps<'m> {
         };
         arrays.extend(more.iter().map(ToString::to_string));
         let arguments = self.passed(&family, arrays);
-        let close = format!("){}{end}", self.propagated());
+        let close = format!("){}{end}", self.propagated(&family));
         code.list(&format!("{path}{}(", site.step.name), &arguments, &close, CALL_WIDTH);
     }
 
@@ -237,6 +246,7 @@ impl<'m> Steps<'m> {
             self.imports.extend(["Action", "Elements", "Instrument"]);
         }
         self.imports.insert("StepInfo");
+        let imports = self.devices.exports();
         let has_constants = !self.compiled().program.constants.bytes().is_empty();
         code.doc("The steps of a run, in order.");
         code.block("mod steps {", "}", |code| {
@@ -252,6 +262,15 @@ impl<'m> Steps<'m> {
                 [] => (),
                 [import] => code.line(format!("use ::aot_rt::{import};")),
                 imports => code.wide_list("use ::aot_rt::{", imports, "};"),
+            }
+            if !imports.is_empty() {
+                code.blank();
+                code.wide_list("use super::{", &imports, "};");
+                let (parameters, error) = (self.devices.parameters(), self.devices.error());
+                code.blank();
+                code.line(format!(
+                    "type Result{parameters} = ::core::result::Result<(), {error}{parameters}>;"
+                ));
             }
             if self.use_workspace() {
                 code.blank();
@@ -285,36 +304,37 @@ impl<'m> Steps<'m> {
         code.blank();
         match &site.step.work {
             Work::Kernel(kernel) => {
-                let parameters = self.parameters(code, site.step, kernel);
+                let parameters = self.parameters(code, &site.step.name, kernel, self.form(kernel));
                 self.function(code, site, kernel, &parameters);
             }
+            Work::Call(call) => self.call_function(code, site, call),
             Work::Control(control) => self.control(code, site, control),
         }
     }
 
-    /// Prints the step's parameters, unless an earlier step has equal ones; gives
-    /// their name.
-    fn parameters(&mut self, code: &mut Code, step: &Step, kernel: &Kernel) -> String {
+    /// Prints a kernel's parameters, unless an earlier step has equal ones; gives their name,
+    /// which is `step` where they are printed.
+    pub(super) fn parameters(&mut self, code: &mut Code, step: &str, kernel: &Kernel, form: Form) -> String {
         let mut text = Code::new(code.indent());
         params(&mut text, "", kernel.params(), "");
-        let key = (kernel.name(), text.into_text());
+        let key = (kernel.name(), form, text.into_text());
         if let Some(name) = self.params.get(&key) {
             return name.clone();
         }
         let ty = kernel.params().name();
-        let name = if self.described() {
+        let name = if form == Form::Described {
             self.kernel_imports.insert("Kernel");
-            let name = step.name.to_ascii_uppercase();
+            let name = step.to_ascii_uppercase();
             let open = format!("static {name}: Kernel = Kernel::{}(", kernel.variant());
             params(code, &open, kernel.params(), ");");
             name
-        } else if self.specialised(kernel) {
+        } else if form == Form::Specialised {
             self.imports.insert("specialise");
-            let name = type_of_step(&step.name);
+            let name = type_of_step(step);
             params(code, &format!("specialise!({name}: kernels::{ty} = "), kernel.params(), ");");
             name
         } else {
-            let name = step.name.to_ascii_uppercase();
+            let name = step.to_ascii_uppercase();
             params(code, &format!("static {name}: kernels::{ty} = "), kernel.params(), ";");
             name
         };
@@ -327,15 +347,10 @@ impl<'m> Steps<'m> {
         let step = site.step;
         code.doc(description(step));
         let arguments = self.arguments(site);
-        let array = |(argument, port): &(Argument<'_>, &Port<'_>)| {
-            let reference = if argument.access == Access::Write { "&mut " } else { "&" };
-            format!("{}: {reference}{}", argument.name, port.array())
-        };
-        let mut arrays: Vec<_> = self.arrays(site).iter().map(array).collect();
+        let mut arrays = self.array_parameters(site);
         if site.layer.is_some() {
             arrays.push("row: usize".to_owned());
         }
-        let signature = self.signature(&[site], arrays);
         let mut body = Code::new(code.indent() + 1);
         self.before(&mut body, site);
         self.regions(&mut body, &arguments);
@@ -348,8 +363,8 @@ impl<'m> Steps<'m> {
             self.direct_call(&mut body, site, kernel, parameters, &arguments);
         }
         self.after(&mut body, site);
-        self.success(&mut body);
-        code.wide_list(&format!("pub fn {}(", step.name), &signature, &format!("){} {{", self.returns()));
+        self.success(&mut body, &[site]);
+        self.open(code, &step.name, &[site], arrays);
         code.append(body);
         code.line("}");
     }
@@ -372,6 +387,15 @@ impl<'m> Steps<'m> {
         });
         call.extend(tensors.into_iter().chain(rest.collect::<Vec<_>>()));
         code.list(&format!("kernels::{}(", kernel.name()), &call, ");", CALL_WIDTH);
+    }
+
+    /// The parameters for the caller's arrays.
+    pub(super) fn array_parameters(&self, site: Site<'m>) -> Vec<String> {
+        let array = |(argument, port): &(Argument<'_>, &Port<'_>)| {
+            let reference = if argument.access == Access::Write { "&mut " } else { "&" };
+            format!("{}: {reference}{}", argument.name, port.array())
+        };
+        self.arrays(site).iter().map(array).collect()
     }
 
     /// The arguments that `x` and `y` become.
@@ -417,13 +441,22 @@ impl<'m> Steps<'m> {
         format!("ring_row_mut({ring}, {}, row)", integer(rows))
     }
 
+    /// How the CPU's kernels are given their parameters.
+    fn form(&self, kernel: &Kernel) -> Form {
+        match (self.described(), self.specialised(kernel)) {
+            (true, _) => Form::Described,
+            (_, true) => Form::Specialised,
+            _ => Form::Shared,
+        }
+    }
+
     /// Whether the kernel is compiled for its parameters.
     fn specialised(&self, kernel: &Kernel) -> bool {
         self.model.config.optimize == Optimize::Speed && specialises(kernel)
     }
 
     /// Borrows the step's regions from the workspace, together.
-    fn regions(&mut self, code: &mut Code, arguments: &[Argument<'_>]) {
+    pub(super) fn regions(&mut self, code: &mut Code, arguments: &[Argument<'_>]) {
         let regions: Vec<_> = arguments
             .iter()
             .filter_map(|argument| match &argument.place {
@@ -455,7 +488,7 @@ impl<'m> Steps<'m> {
     }
 
     /// Names a constant, or the part of a caller's array that the step works on.
-    fn binding(&mut self, code: &mut Code, argument: &Argument<'_>) {
+    pub(super) fn binding(&mut self, code: &mut Code, argument: &Argument<'_>) {
         let name = argument.name;
         match &argument.place {
             Place::Workspace(..) => (),

@@ -5,13 +5,14 @@ use std::fmt::Write as _;
 use serde::de::DeserializeOwned;
 use toml::Value;
 
-use super::Config;
+use super::devices::{check_device_key, device_key};
+use super::{Config, Device};
 use crate::codegen::type_name;
 use crate::error::Problem;
 use crate::nearest::nearest;
 
-/// A key of the configuration.
-pub struct Key {
+/// A key of the configuration, or of a table in it, which is a `T`.
+pub struct Key<T = Config> {
     /// Name.
     pub name: &'static str,
     /// The values it takes, to be read after "is": `one of "speed", "size"`.
@@ -21,7 +22,7 @@ pub struct Key {
     /// What it does.
     pub meaning: &'static str,
     /// Sets it; `None` when the value is not one of `values`.
-    set: fn(&mut Config, Value) -> Option<()>,
+    pub(super) set: fn(&mut T, Value) -> Option<()>,
 }
 
 impl Config {
@@ -176,13 +177,16 @@ impl Config {
         },
     ];
 
-    /// Sets one key.
+    /// Sets one key; `devices.NAME.KEY` is a key of a device.
     ///
     /// # Errors
     ///
     /// An unknown key, see [`Config::check_key`]; a wrong value: the problem says what
     /// is expected.
     pub fn set(&mut self, name: &str, value: Value) -> Result<(), Problem> {
+        if let Some((device, key)) = device_key(name) {
+            return self.set_of_device(device, key, value);
+        }
         let Some(key) = Self::KEYS.iter().find(|key| key.name == name) else {
             return Err(unknown_key(name, &[]));
         };
@@ -198,6 +202,9 @@ impl Config {
     ///
     /// The problem names the nearest key and lists all.
     pub fn check_key(name: &str, others: &[&str]) -> Result<(), Problem> {
+        if let Some((device, key)) = device_key(name) {
+            return check_device_key(device, key);
+        }
         let known = Self::KEYS.iter().any(|key| key.name == name) || others.contains(&name);
         if known { Ok(()) } else { Err(unknown_key(name, others)) }
     }
@@ -205,17 +212,30 @@ impl Config {
     /// All keys as a table in Markdown, for documentation.
     #[must_use]
     pub fn keys_markdown() -> String {
-        let mut table = "| key | value | without it | meaning |\n| --- | --- | --- | --- |\n".to_owned();
-        for Key { name, values, default, meaning, .. } in Self::KEYS {
-            // Writing to a string cannot fail.
-            let _ = writeln!(table, "| `{name}` | {values} | {default} | {meaning} |");
-        }
-        table
+        markdown(Self::KEYS)
     }
 }
 
+impl Device {
+    /// The keys of a device as a table in Markdown.
+    #[must_use]
+    pub fn keys_markdown() -> String {
+        markdown(Self::KEYS)
+    }
+}
+
+fn markdown<T>(keys: &[Key<T>]) -> String {
+    let mut table = "| key | value | without it | meaning |\n| --- | --- | --- | --- |\n".to_owned();
+    for Key { name, values, default, meaning, .. } in keys {
+        // Writing to a string cannot fail.
+        let _ = writeln!(table, "| `{name}` | {values} | {default} | {meaning} |");
+    }
+    table
+}
+
 fn unknown_key(name: &str, others: &[&str]) -> Problem {
-    let names: Vec<_> = Config::KEYS.iter().map(|key| key.name).chain(others.iter().copied()).collect();
+    let names = Config::KEYS.iter().map(|key| key.name).chain(others.iter().copied());
+    let names: Vec<_> = names.chain(["devices"]).collect();
     let list = format!("the keys are `{}`", names.join("`, `"));
     let help = match nearest(name, names) {
         Some(near) => format!("did you mean `{near}`? {list}"),
@@ -225,12 +245,12 @@ fn unknown_key(name: &str, others: &[&str]) -> Problem {
 }
 
 /// A value as its type reads it.
-fn choice<T: DeserializeOwned>(value: Value) -> Option<T> {
+pub(super) fn choice<T: DeserializeOwned>(value: Value) -> Option<T> {
     value.try_into().ok()
 }
 
 /// A value for a message: as it was written where that is short.
-fn show(value: &Value) -> String {
+pub(super) fn show(value: &Value) -> String {
     match value {
         Value::String(text) => format!("{text:?}"),
         Value::Integer(number) => number.to_string(),
@@ -283,7 +303,7 @@ mod tests {
             problem.to_string(),
             "`ram_limits` is no configuration key\n  = help: did you mean `ram_limit`? the keys are `name`, \
              `optimize`, `calls`, `rounding`, `inputs`, `outputs`, `keep`, `memory`, `planner`, `ram_limit`, `flash_limit`, \
-             `model_limit`, `source_limit`, `search_limit`, `batch`, `shapes`, `signature`, `subgraph`"
+             `model_limit`, `source_limit`, `search_limit`, `batch`, `shapes`, `signature`, `subgraph`, `devices`"
         );
         let problem = Config::default().set("colour", 1.into()).unwrap_err();
         assert!(problem.help.unwrap().starts_with("the keys are"));

@@ -4,9 +4,11 @@
 //! `aot_model!`, from `aot.toml` ([`Config::load`]), or from the tool's command line.
 //! [`Config::KEYS`] documents them.
 
+mod devices;
 mod file;
 mod keys;
 
+pub use devices::{Candidate, Device, Rule};
 pub use keys::Key;
 /// Value of a key.
 pub use toml::Value;
@@ -132,6 +134,8 @@ pub struct Config {
     pub signature: Option<String>,
     /// The subgraph to compile.
     pub subgraph: Option<String>,
+    /// What runs nodes beside the CPU, in the order in which it is activated.
+    pub devices: Vec<Device>,
 }
 
 impl Config {
@@ -161,6 +165,7 @@ impl Default for Config {
             shapes: Vec::new(),
             signature: None,
             subgraph: None,
+            devices: Vec::new(),
         }
     }
 }

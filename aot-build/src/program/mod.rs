@@ -5,6 +5,8 @@
 //! both.
 
 pub(crate) mod blocks;
+mod call;
+mod chains;
 mod constants;
 mod control;
 mod dependencies;
@@ -19,6 +21,7 @@ mod run;
 #[cfg(test)]
 mod tests;
 
+pub use call::{Call, CallOperand};
 pub use constants::ConstantPool;
 pub use control::{Control, Flow, Work};
 pub(crate) use fuse_add::fuse_add;
@@ -183,10 +186,10 @@ pub struct Step {
     pub node: String,
     /// Extents, strides and activation for the reader: `3×3, 8 → 16, relu`.
     pub description: String,
-    /// The kernel and its parameters, or the steps.
+    /// The kernel and its parameters, a call of a device, or the steps.
     pub work: Work,
-    /// The operands, in the order of [`Kernel::operands`](aot_rt::kernels::Kernel::operands),
-    /// or as [`Control`] says.
+    /// The operands, in the order of [`Kernel::operands`](aot_rt::kernels::Kernel::operands)
+    /// or of [`Call::operands`], or as [`Control`] says.
     pub operands: Vec<Operand>,
     /// Multiply-accumulates: of a condition those of the larger side, of a loop those of one
     /// iteration.
@@ -217,9 +220,30 @@ impl Step {
         })
     }
 
+    /// Name and access of the operands of its kernel or call.
+    pub(crate) fn operand_infos(&self) -> Vec<(&str, Access)> {
+        match &self.work {
+            Work::Kernel(kernel) => kernel.operands().iter().map(|info| (info.name, info.access)).collect(),
+            Work::Call(call) => {
+                call.operands.iter().map(|operand| (operand.name.as_str(), operand.access)).collect()
+            }
+            Work::Control(_) => Vec::new(),
+        }
+    }
+
+    /// The kernel that it runs, or the device's method.
+    pub(crate) fn kernel_name(&self) -> Option<String> {
+        match &self.work {
+            Work::Kernel(kernel) => Some(kernel.name().to_owned()),
+            Work::Call(call) => Some(call.name()),
+            Work::Control(_) => None,
+        }
+    }
+
     fn access(&self, operand: usize) -> Access {
         match &self.work {
             Work::Kernel(kernel) => kernel.operands()[operand].access,
+            Work::Call(call) => call.operands[operand].access,
             Work::Control(control) if operand < control.reads => Access::Read,
             Work::Control(_) => Access::Write,
         }
@@ -291,6 +315,19 @@ pub struct Program {
     pub runs: Vec<Run>,
     /// How the one input is pushed, where its rows are: the first run reads them.
     pub pushed: Option<Pushed>,
+    /// The devices that steps may be calls of, in the order in which they are activated.
+    pub devices: Vec<Device>,
+}
+
+/// What runs steps beside the CPU.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Device {
+    /// Name.
+    pub name: String,
+    /// Devices of a kind have one trait.
+    pub kind: String,
+    /// When it is activated.
+    pub activate: aot_rt::Activate,
 }
 
 impl Program {
@@ -376,6 +413,15 @@ impl Program {
     /// Whether it depends on the inputs which steps run, and how often.
     pub(crate) fn has_control(&self) -> bool {
         self.steps.iter().any(|step| step.control().is_some())
+    }
+
+    /// Positions of the devices that steps call, those within other steps included.
+    #[must_use]
+    pub fn called_devices(&self) -> Vec<usize> {
+        let steps: Vec<_> = self.steps.iter().flat_map(Step::with_nested).collect();
+        let calls =
+            |device: &usize| steps.iter().any(|step| step.call().is_some_and(|call| call.device == *device));
+        (0..self.devices.len()).filter(calls).collect()
     }
 
     /// Multiply-accumulates of one run; where that depends on the inputs, see
