@@ -6,11 +6,12 @@ use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::{Error as ValueError, StrDeserializer};
 
-use crate::config::{Candidate, Device};
+use crate::config::{Candidate, Config, Device};
 use crate::error::{Location, Problem};
 use crate::graph::{Graph, Node};
 use crate::nearest::nearest;
 use crate::ops::{ArgFunction, BinaryFunction, Op, ReduceFunction, Relation, UnaryFunction};
+use crate::program::CPU;
 
 /// What runs the nodes of a graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -111,9 +112,10 @@ fn is_called(node: &Node, label: &str) -> bool {
 
 /// What the names in the configuration of devices miss: `before` are those
 /// before the passes, `graph` is what they left.
-pub(crate) fn check(before: &Names, graph: &Graph, devices: &[Device]) -> Vec<Problem> {
+pub(crate) fn check(before: &Names, graph: &Graph, config: &Config) -> Vec<Problem> {
+    let devices = &config.devices[..];
     let after = &Names::of(graph);
-    let mut problems = Vec::new();
+    let mut problems = unreached(config);
     for (i, device) in devices.iter().enumerate() {
         let others = &devices[..i];
         let at = |key: &str| Location::Key(format!("devices.{}.{key}", device.name));
@@ -140,6 +142,18 @@ pub(crate) fn check(before: &Names, graph: &Graph, devices: &[Device]) -> Vec<Pr
         }
     }
     problems
+}
+
+/// Pools that the processor does not reach, while there are devices: their operands would have to be
+/// copied.
+fn unreached(config: &Config) -> Vec<Problem> {
+    let pools = config.pools.iter().filter(|(_, pool)| !pool.is_reached_by(CPU));
+    let problem = |name: &String| {
+        let message = format!("pool `{name}`: devices in memory that `cpu` does not reach are not supported");
+        Problem::new(message).at(Location::Key(format!("pools.{name}.reach")))
+    };
+    let problems = pools.map(|(name, _)| problem(name));
+    if config.devices.is_empty() { Vec::new() } else { problems.collect() }
 }
 
 fn is_matched(graph: &Graph, pattern: &[String]) -> bool {
@@ -226,4 +240,129 @@ fn is_label(label: &str) -> bool {
         || is::<Relation>(label)
         || label.strip_prefix("arg_").is_some_and(is::<ArgFunction>)
         || label.strip_prefix("reduce_").is_some_and(is::<ReduceFunction>)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile;
+    use crate::config::Rule;
+    use crate::graph::Data;
+    use crate::graph::sketch::{Sketch, f32_type};
+    use crate::ops::{Add, FullyConnected, Softmax};
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(ToString::to_string).collect()
+    }
+
+    /// `a`, `b` are layers; `sum` adds what they give, `y` makes probabilities of it.
+    fn graph() -> Graph {
+        let mut sketch = Sketch::new();
+        let x = sketch.input("x", f32_type([1, 2]));
+        let w = sketch.constant("w", f32_type([2, 2]), Data::from_f32s(&[1.0, 2.0, 3.0, 4.0]));
+        let a = sketch.node("a", FullyConnected::default(), &[x, w]);
+        let b = sketch.node("b", FullyConnected::default(), &[a, w]);
+        let sum = sketch.node("sum", Add::default(), &[b, x]);
+        let y = sketch.node("y", Softmax::default(), &[sum]);
+        sketch.finish(&[y])
+    }
+
+    fn device(name: &str) -> Device {
+        Device { name: name.into(), ..Device::default() }
+    }
+
+    #[test]
+    fn names_before_rules_before_patterns_before_operators() {
+        let operators = Device { operators: names(&["*"]), ..device("operators") };
+        let patterns = Device {
+            patterns: vec![names(&["add", "softmax"]), names(&["fully_connected", "add", "softmax"])],
+            ..device("patterns")
+        };
+        let rule = Rule::new(|node| node.operator() == "fully_connected" && node.name() == "b");
+        let rule = Device { rule: Some(rule), ..device("rule") };
+        let nodes = Device { nodes: names(&["a"]), ..device("nodes") };
+        for (devices, expect, chains) in [
+            (vec![], [None; 4], vec![]),
+            (vec![operators.clone()], [Some(0); 4], vec![]),
+            (
+                vec![operators.clone(), patterns.clone()],
+                [Some(0), Some(1), Some(1), Some(1)],
+                vec![vec![1, 2, 3]],
+            ),
+            (
+                vec![operators.clone(), patterns.clone(), rule.clone()],
+                [Some(0), Some(2), Some(1), Some(1)],
+                vec![vec![2, 3]],
+            ),
+            (vec![operators, patterns, rule, nodes], [Some(3), Some(2), Some(1), Some(1)], vec![vec![2, 3]]),
+        ] {
+            let assignment = Assignment::of(&graph(), &devices);
+            assert_eq!((assignment.devices, assignment.chains), (expect.to_vec(), chains));
+        }
+    }
+
+    #[test]
+    fn a_tensor_that_others_need_is_no_chain() {
+        let mut sketch = Sketch::new();
+        let x = sketch.input("x", f32_type([1, 2]));
+        let sum = sketch.node("sum", Add::default(), &[x, x]);
+        let y = sketch.node("y", Softmax::default(), &[sum]);
+        let pattern = names(&["add", "softmax"]);
+        assert!(chain(&sketch.finish(&[y]), 0, &pattern).is_some());
+        let mut sketch = Sketch::new();
+        let x = sketch.input("x", f32_type([1, 2]));
+        let sum = sketch.node("sum", Add::default(), &[x, x]);
+        let y = sketch.node("y", Softmax::default(), &[sum]);
+        assert!(chain(&sketch.finish(&[y, sum]), 0, &pattern).is_none());
+    }
+
+    #[test]
+    fn what_is_misspelt_or_missing_is_named() {
+        let cases = [
+            (
+                Device { nodes: names(&["summ"]), ..device("npu") },
+                "key `devices.npu.nodes`: the model has no node `summ`\n  = help: did you mean `sum`?",
+            ),
+            (
+                Device { operators: names(&["fully_conected"]), ..device("npu") },
+                "key `devices.npu.operators`: there is no operator `fully_conected`\n  \
+                 = help: did you mean `fully_connected`? the model has `add`, `fully_connected`, `softmax`",
+            ),
+            (
+                Device { patterns: vec![names(&["softmax", "add"])], ..device("npu") },
+                "key `devices.npu.patterns`: the model has no chain of `softmax`, `add`\n  \
+                 = help: each node must be the only one to read the result of the one before, as its first \
+                 operand; activations that a layer can apply itself are part of it",
+            ),
+        ];
+        for (device, expect) in cases {
+            let config = Config { devices: vec![device], ..Config::default() };
+            let problems = compile(graph(), &config).unwrap_err();
+            assert_eq!(problems.iter().map(ToString::to_string).collect::<Vec<_>>(), [expect]);
+        }
+        // Other models may have these.
+        let unused =
+            Device { operators: names(&["conv2d", "sub", "arg_max", "reduce_sum"]), ..device("npu") };
+        let config = Config { devices: vec![unused], ..Config::default() };
+        assert!(compile(graph(), &config).unwrap().program.called_devices().is_empty());
+    }
+
+    #[test]
+    fn nobody_can_serve_two() {
+        let [a, b] = ["a", "b"].map(|name| Device {
+            nodes: names(&["sum"]),
+            operators: names(&["softmax"]),
+            ..device(name)
+        });
+        let config = Config { devices: vec![a, b], ..Config::default() };
+        let problems: Vec<_> =
+            compile(graph(), &config).unwrap_err().iter().map(ToString::to_string).collect();
+        assert_eq!(
+            problems,
+            [
+                "key `devices.b.nodes`: node `sum` is given to device `b` and to `a`",
+                "key `devices.b.operators`: `softmax` is given to device `b` and to `a`"
+            ]
+        );
+    }
 }

@@ -24,7 +24,8 @@ pub(crate) struct Declaration {
     pub name: Ident,
 }
 
-/// `optimize = "size"`; of `devices.npu = { kind = "a", nodes = ["b"] }` one for each value.
+/// `optimize = "size"`; of `devices.npu = { kind = "a", nodes = ["b"] }` one for each value, of an empty
+/// table one.
 pub(crate) struct Setting {
     /// At least one.
     pub keys: Vec<Ident>,
@@ -85,9 +86,15 @@ fn settings(input: ParseStream<'_>, outer: &[Ident]) -> Result<Vec<Setting>> {
         keys.extend(Punctuated::<Ident, Token![.]>::parse_separated_nonempty(input)?);
         input.parse::<Token![=]>()?;
         if input.peek(token::Brace) {
+            let value_span = input.span();
             let table;
             braced!(table in input);
-            settings.extend(self::settings(&table, &keys)?);
+            if table.is_empty() {
+                // It may say something by being there.
+                settings.push(Setting { keys, value: Value::Table(Default::default()), value_span });
+            } else {
+                settings.extend(self::settings(&table, &keys)?);
+            }
         } else {
             let value_span = input.span();
             settings.push(Setting { keys, value: value(input)?, value_span });
@@ -106,7 +113,7 @@ fn value(input: ParseStream<'_>) -> Result<Value> {
         let values = Punctuated::<_, Token![,]>::parse_terminated_with(&list, value)?;
         return Ok(Value::Array(values.into_iter().collect()));
     }
-    let expected = "expected a string, a number, `true`, `false`, or a list of them in `[]`";
+    let expected = "expected a string, a number, `true`, `false`, a list of them in `[]`, or a table in `{}`";
     let literal: Lit = input.parse().map_err(|error| Error::new(error.span(), expected))?;
     match &literal {
         Lit::Str(text) => Ok(Value::String(text.value())),
@@ -150,9 +157,12 @@ mod tests {
             (
                 r#""net.json", a.b.c = 1, a.b = { d = 2, e = {} }, f = { g.h = 3, },"#,
                 None,
-                [("a.b.c", 1), ("a.b.d", 2), ("f.g.h", 3)]
-                    .map(|(key, value)| (key.to_owned(), value.into()))
-                    .to_vec(),
+                vec![
+                    ("a.b.c".to_owned(), 1.into()),
+                    ("a.b.d".to_owned(), 2.into()),
+                    ("a.b.e".to_owned(), Value::Table(Default::default())),
+                    ("f.g.h".to_owned(), 3.into()),
+                ],
             ),
             (
                 r#""net.json", a = [1, -2], b = true, c = 1.5"#,
@@ -161,6 +171,14 @@ mod tests {
                     ("a".to_owned(), Value::Array(vec![1.into(), (-2).into()])),
                     ("b".to_owned(), true.into()),
                     ("c".to_owned(), 1.5.into()),
+                ],
+            ),
+            (
+                r#"struct Net = "net.json" { pools = { a = { limit = 8 }, b = {}, } }"#,
+                Some("Net"),
+                vec![
+                    ("pools.a.limit".to_owned(), 8.into()),
+                    ("pools.b".to_owned(), Value::Table(Default::default())),
                 ],
             ),
         ] {

@@ -6,7 +6,7 @@ use aot_build::Config;
 use aot_build::config::Value;
 use aot_build::error::{Location, Problem};
 use proc_macro2::Span;
-use syn::Error;
+use syn::{Error, Ident};
 
 use crate::arguments::{Arguments, Setting};
 use crate::errors::Errors;
@@ -49,10 +49,14 @@ impl<'a> Settings<'a> {
     /// Where the key that a problem is about is set, if it is set inline.
     pub(crate) fn span(&self, location: &Location) -> Option<Span> {
         let Location::Key(key) = location else { return None };
-        // A problem with a table is shown at its first key.
-        let is_in = |name: &str| name.strip_prefix(key.as_str()).is_some_and(|rest| rest.starts_with('.'));
-        let exact = self.spans.iter().find(|(name, _)| name == key);
-        exact.or_else(|| self.spans.iter().find(|(name, _)| is_in(name))).map(|&(_, span)| span)
+        let mut key = key.as_str();
+        loop {
+            if let Some((_, span)) = self.spans.iter().find(|(name, _)| name == key) {
+                return Some(*span);
+            }
+            // The table that it would stand in.
+            key = key.rsplit_once('.')?.0;
+        }
     }
 
     fn load(&mut self, setting: &Setting, manifest: &Manifest, path: &Path) -> Result<(), Error> {
@@ -72,10 +76,39 @@ impl<'a> Settings<'a> {
     fn set(&mut self, setting: &Setting) -> Result<(), Error> {
         let (name, value_span) = (setting.name(), setting.value_span);
         let error = |span: Span, problem: Problem| Error::new(span, problem.to_string());
-        Config::check_key(&name, &[CONFIG]).map_err(|problem| error(key_span(setting), problem))?;
         self.once(setting)?;
+        for i in 1..setting.keys.len() {
+            let table: Vec<_> = setting.keys[..i].iter().map(ToString::to_string).collect();
+            let (table, span) = (table.join("."), setting.keys[i - 1].span());
+            if self.spans.iter().all(|(name, _)| *name != table) {
+                self.spans.push((table, span));
+            }
+        }
+        if let Some(group) = table_of(&setting.keys) {
+            return self.set_table(group, setting);
+        }
+        Config::check_key(&name, &[CONFIG]).map_err(|problem| error(key_span(setting), problem))?;
         self.spans.push((name.clone(), value_span));
         self.config.set(&name, setting.value.clone()).map_err(|problem| error(value_span, problem))
+    }
+
+    /// Sets what is to be a table, and has no keys.
+    fn set_table(&mut self, group: &str, setting: &Setting) -> Result<(), Error> {
+        match (&setting.value, &setting.keys[..]) {
+            (Value::Table(_), [_, pool]) if group == "pools" => {
+                // A table without keys makes a pool, too.
+                self.spans.push((setting.name(), pool.span()));
+                self.config.pools.entry(pool.to_string()).or_default();
+                Ok(())
+            }
+            (Value::Table(_), _) => Ok(()),
+            _ => {
+                let name = setting.name();
+                let message =
+                    format!("`{name}` is no table\n  = help: write `{group} = {{ name = {{ .. }} }}`");
+                Err(Error::new(setting.value_span, message))
+            }
+        }
     }
 
     fn once(&self, setting: &Setting) -> Result<(), Error> {
@@ -83,12 +116,19 @@ impl<'a> Settings<'a> {
         let named = self.arguments.declaration.is_some() && name == "name";
         let first = self.arguments.settings.iter().find(|known| known.name() == name);
         if named || first.is_some_and(|first| !std::ptr::eq(first, setting)) {
-            return Err(Error::new(key_span(setting), format!("`{name}` is set twice")));
+            let key = setting.key().map(ToString::to_string).unwrap_or_default();
+            return Err(Error::new(key_span(setting), format!("`{key}` is set twice")));
         }
         Ok(())
     }
 }
 
+/// `pools` or `devices`, where these keys name that or a table in it.
+fn table_of(keys: &[Ident]) -> Option<&'static str> {
+    let ([first] | [first, _]) = keys else { return None };
+    ["devices", "pools"].into_iter().find(|group| first == group)
+}
+
 fn key_span(setting: &Setting) -> Span {
-    setting.key().map_or(setting.value_span, syn::Ident::span)
+    setting.key().map_or(setting.value_span, Ident::span)
 }

@@ -19,6 +19,7 @@
 #[cfg(target_endian = "big")]
 compile_error!("aot-rt: constants are stored little-endian; big-endian targets are not supported");
 
+mod aligned;
 mod constants;
 mod device;
 mod element;
@@ -32,11 +33,13 @@ mod packed_device;
 mod params;
 mod part;
 mod registry;
+mod section;
 mod singleton;
 mod stepping;
 mod tensor;
 mod workspace;
 
+pub use aligned::{Align32, Align64, Align128, Align256, Align512, Align1024, Align2048, Align4096, Aligned};
 pub use constants::Constants;
 pub use device::{Activate, Device, DeviceCall, DeviceError, ManagedDevice};
 pub use element::{DType, Element};
@@ -51,6 +54,7 @@ pub use packed_device::{BoundDevice, BoundError, DeviceEntry, DeviceKernel, Pack
 pub use params::{Fields, Params, Value};
 pub use part::{part, part_mut};
 pub use registry::{CallError, KernelEntry, Missing, bind};
+pub use section::{Placed, PlacedMemory};
 pub use singleton::Singleton;
 pub use stepping::{UntilError, YieldNow, is_next, yield_now};
 pub use tensor::{Quantization, TensorInfo};

@@ -14,6 +14,18 @@ impl<'m> Steps<'m> {
         sites.iter().any(|site| calls(site.step))
     }
 
+    /// Names of the devices' items, in the module of the steps.
+    pub(super) fn device_names(&self, code: &mut Code) {
+        if !self.devices.is_used() {
+            return;
+        }
+        code.blank();
+        code.wide_list("use super::{", &self.devices.exports(), "};");
+        let (parameters, error) = (self.devices.parameters(), self.devices.error());
+        code.blank();
+        code.line(format!("type Result{parameters} = ::core::result::Result<(), {error}{parameters}>;"));
+    }
+
     /// The function of such a step.
     pub(super) fn call_function(&mut self, code: &mut Code, site: Site<'m>, call: &'m Call) {
         let Some(device) = self.devices.list.iter().find(|device| device.index == call.device) else {

@@ -12,6 +12,7 @@ use super::sites::Site;
 use super::steps::{Argument, Steps};
 use super::writer::{CALL_WIDTH, Code, STRUCT_WIDTH};
 use crate::config::Calls;
+use crate::program::Step;
 
 impl<'m> Steps<'m> {
     /// Whether kernels are given descriptions of their tensors.
@@ -29,15 +30,21 @@ impl<'m> Steps<'m> {
         self.binds() || self.devices.is_used()
     }
 
+    /// Whether one of these steps, or of those within them, calls a kernel that is bound by name.
+    pub(super) fn call_bound(&self, sites: &[Site<'m>]) -> bool {
+        let calls = |step: &Step| step.with_nested().iter().any(|step| step.kernel().is_some());
+        self.binds() && sites.iter().any(|site| calls(site.step))
+    }
+
     /// Whether one of these steps, or of those within them, may fail: functions that were bound
     /// by name may refuse, and so may devices.
     pub(super) fn can_fail(&self, sites: &[Site<'m>]) -> bool {
-        self.binds() || self.call_devices(sites)
+        self.call_bound(sites) || self.call_devices(sites)
     }
 
     /// The end of a signature: the result, where steps may fail.
     pub(super) fn returns(&self, sites: &[Site<'m>]) -> String {
-        match (self.call_devices(sites), self.binds()) {
+        match (self.call_devices(sites), self.call_bound(sites)) {
             (true, _) => format!(" -> Result{}", self.devices.errors()),
             // `Result` is something else in that module.
             (_, true) if self.devices.is_used() => " -> ::core::result::Result<(), CallError>".into(),

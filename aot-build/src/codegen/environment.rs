@@ -3,6 +3,7 @@
 //!
 //! Signatures and calls are printed from the same list, so that they agree.
 
+use super::memories::Memory;
 use super::runner::Runner;
 use super::sites::Site;
 use super::steps::Steps;
@@ -13,7 +14,7 @@ pub(super) const INSTRUMENT: &str = "instrument: &mut impl ::aot_rt::Instrument"
 
 /// A parameter that is passed on under its name.
 pub(super) struct Given {
-    name: &'static str,
+    name: String,
     ty: String,
 }
 
@@ -41,18 +42,33 @@ impl Runner<'_> {
 }
 
 impl<'m> Steps<'m> {
-    /// Memory that steps work in.
-    fn memories(&self, sites: &[Site<'m>]) -> Vec<Given> {
-        let workspace = Given { name: "workspace", ty: "&mut Workspace".into() };
-        let used = sites.iter().any(|site| self.works_in_workspace(*site));
-        used.then_some(workspace).into_iter().collect()
+    /// The memories that any of `sites` works in.
+    pub(super) fn memories_of(&self, sites: &[Site<'m>]) -> Vec<&'m Memory> {
+        let memories = self.memories().memories.iter().enumerate();
+        let used = memories.filter(|(i, _)| sites.iter().any(|site| self.works_in(*site, *i)));
+        used.map(|(_, memory)| memory).collect()
+    }
+
+    /// Borrows from `runner`, such as `self`, the memories that `sites` work in.
+    pub(super) fn borrow_memories(&self, code: &mut Code, runner: &str, sites: &[Site<'m>]) {
+        for memory in self.memories_of(sites) {
+            code.line(format!("let {} = {};", memory.name, self.memories().borrowed_from(runner, memory)));
+        }
+    }
+
+    /// The type of the workspace, in the module of the steps, where a function there names it.
+    pub(super) fn workspace_type(&self, code: &mut Code) {
+        let is_used = !self.memories_of(&self.sites(0).collect::<Vec<_>>()).is_empty();
+        if self.memories().is_plain && is_used {
+            self.memories().plain_type(code);
+        }
     }
 
     /// What every run brings with it, and what runs that call devices do.
     fn company(&self, sites: &[Site<'m>]) -> Vec<Given> {
-        let given = |name, ty: &str| Given { name, ty: ty.to_owned() };
+        let given = |name: &str, ty: &str| Given { name: name.into(), ty: ty.into() };
         let devices = self.call_devices(sites).then(|| given("devices", &self.devices.reference()));
-        let kernels = self.binds().then(|| given("kernels", "&Kernels"));
+        let kernels = self.call_bound(sites).then(|| given("kernels", "&Kernels"));
         [given("instrument", "&mut impl Instrument")].into_iter().chain(devices).chain(kernels).collect()
     }
 
@@ -73,7 +89,7 @@ impl<'m> Steps<'m> {
 
     /// The arguments of its call.
     pub(super) fn passed(&self, sites: &[Site<'m>], arrays: Vec<String>) -> Vec<String> {
-        self.around(sites, arrays, |given| given.name.to_owned())
+        self.around(sites, arrays, |given| given.name.clone())
     }
 
     fn around(
@@ -82,7 +98,9 @@ impl<'m> Steps<'m> {
         arrays: Vec<String>,
         print: impl Fn(&Given) -> String,
     ) -> Vec<String> {
-        let memories: Vec<_> = self.memories(sites).iter().map(&print).collect();
+        let given = |memory: &Memory| Given { name: memory.name.clone(), ty: format!("&mut {}", memory.ty) };
+        let memories: Vec<_> =
+            self.memories_of(sites).into_iter().map(|memory| print(&given(memory))).collect();
         let company: Vec<_> = self.company(sites).iter().map(&print).collect();
         [memories, arrays, company].concat()
     }

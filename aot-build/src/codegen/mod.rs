@@ -5,6 +5,7 @@
 //! `::aot_rt`.
 
 mod calls;
+mod constructors;
 mod control;
 mod conventions;
 mod devices;
@@ -12,12 +13,14 @@ mod docs;
 mod environment;
 mod hooks;
 mod literal;
+mod memories;
 mod names;
 mod ports;
 mod positions;
 mod pushing;
 mod rows;
 mod runner;
+mod shared;
 mod sites;
 mod specialise;
 mod state;
@@ -29,9 +32,11 @@ mod writer;
 pub(crate) use docs::{plain, real_value};
 pub(crate) use names::is_snake_case;
 pub use names::{snake_case, type_name};
+pub(crate) use shared::generate_shared;
 
 use devices::Devices;
 use literal::integer;
+use memories::Owner;
 use ports::Ports;
 use runner::Runner;
 use steps::Steps;
@@ -99,44 +104,22 @@ pub struct Generated {
 ///
 /// When it has more bytes than `source_limit`, or a device's name cannot be one in it.
 pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Problem> {
-    let ports = Ports::new(&model.compiled, &model.config);
+    let ports = Ports::new(&model.compiled, &model.config, Owner::runner(&model.type_name));
     let devices = Devices::new(model)?;
     let steps = Steps::new(model, &ports, &devices);
     let runner = Runner { model, ports: &ports, devices: &devices };
     let mut code = Code::new(1);
-    runner.declaration(&mut code, attributes);
-    runner.port_structs(&mut code);
-    runner.kernels(&mut code, &steps);
-    code.blank();
-    runner.implementation(&mut code, &steps);
-    if let Some(run) = runner.run_struct() {
-        runner.run_declaration(&mut code, &steps, &run);
-        runner.run_implementation(&mut code, &steps, &run);
-    }
-    if devices.is_used() {
-        devices.items(&mut code);
-    } else {
-        // What is run without a type has no devices.
-        code.blank();
-        runner.untyped(&mut code);
-    }
-    code.blank();
-    steps.module(&mut code);
+    runner.print(&mut code, attributes, steps);
     let body = code.into_text();
     limits::check_source(body.len(), &model.config)?;
     let type_name = model.type_name.clone();
-    let structs =
-        [runner.inputs_struct(), runner.outputs_struct(), runner.kernels_struct(), runner.run_struct()];
+    let exports = runner.exports().into_iter().chain(ports.memories.exports()).collect();
     Ok(Generated {
         module_name: format!("aot_{}", names::snake_case(&type_name)),
-        exports: [type_name.clone()]
-            .into_iter()
-            .chain(structs.into_iter().flatten())
-            .chain(devices.exports())
-            .collect(),
         type_name,
         module_attributes: MODULE_ATTRIBUTES,
         export_attributes: EXPORT_ATTRIBUTES,
+        exports,
         body,
         constants: model.compiled.program.constants.bytes().to_vec(),
     })

@@ -3,8 +3,14 @@
 //! ```toml
 //! optimize = "size"          # for every model
 //!
+//! [pools.dtcm]               # a pool of every model
+//! section = ".dtcm"
+//!
 //! [models.kws]               # for `kws.tflite`, or whatever its extension is
 //! ram_limit = 32_768
+//!
+//! [models.kws.pools.dtcm]    # the same pool, for this model
+//! limit = 16_384
 //!
 //! [models.kws.devices.npu]   # a device that runs some of its nodes
 //! operators = ["conv2d"]
@@ -53,6 +59,7 @@ impl Config {
             match key.get_ref().as_ref() {
                 "models" => {}
                 "devices" => reader.devices(&mut config, value),
+                "pools" => reader.pools(&mut config, value),
                 "name" => {
                     let help = "set it in the table of one model, `[models.NAME]`";
                     let problem = Problem::new("`name` cannot be the same for all models").help(help);
@@ -90,6 +97,7 @@ impl Reader<'_> {
             for (key, value) in entries {
                 match key.get_ref().as_ref() {
                     "devices" => self.devices(config, value),
+                    "pools" => self.pools(config, value),
                     _ => self.set(config, (key, value), &[]),
                 }
             }
@@ -111,6 +119,25 @@ impl Reader<'_> {
             };
             for (key, value) in entries {
                 self.set_named(config, &format!("devices.{device}.{}", key.get_ref()), (key, value), &[]);
+            }
+        }
+    }
+
+    /// Applies the tables of pools.
+    fn pools(&mut self, config: &mut Config, pools: &Spanned<DeValue<'_>>) {
+        let Some(tables) = pools.get_ref().as_table() else {
+            return self.problem(pools.span(), no_table("pools"));
+        };
+        for (pool, table) in tables {
+            let pool = pool.get_ref();
+            let Some(entries) = table.get_ref().as_table() else {
+                self.problem(table.span(), no_table(&format!("pools.{pool}")));
+                continue;
+            };
+            // A table without keys makes a pool, too.
+            config.pools.entry(pool.to_string()).or_default();
+            for (key, value) in entries {
+                self.set_named(config, &format!("pools.{pool}.{}", key.get_ref()), (key, value), &[]);
             }
         }
     }
@@ -156,7 +183,7 @@ mod tests {
     use super::*;
     use aot_rt::Activate;
 
-    use crate::config::{Device, InputPlacement, Optimize};
+    use crate::config::{Device, InputPlacement, Optimize, Pool};
 
     const FILE: &str = r#"
 optimize = "size"
@@ -196,6 +223,17 @@ inputs = "caller"
     }
 
     #[test]
+    fn a_models_pools_override_key_by_key() {
+        let file = "[pools.a]\nlimit = 8\ncost = 2\n[pools.b]\n[models.kws.pools.a]\nlimit = 16";
+        let a = |limit| Pool { limit: Some(limit), cost: 2, ..Pool::default() };
+        for (model, limit) in [("kws", 16), ("other", 8)] {
+            let pools = Config::parse(file, model).unwrap().pools;
+            let expect = [("a".to_owned(), a(limit)), ("b".to_owned(), Pool::default())];
+            assert_eq!(pools, expect.into(), "{model}");
+        }
+    }
+
+    #[test]
     fn problems_say_where() {
         for (text, expect) in [
             ("optimise = \"size\"", "line 1, column 1: `optimise` is no configuration key"),
@@ -218,6 +256,11 @@ inputs = "caller"
             ("devices.a = 1", "line 1, column 13: `devices.a` is no table"),
             ("optimize = ", "line 1, column 12: string values must be quoted"),
             ("ram_limit = 99999999999999999999", "line 1, column 13: "),
+            ("[pools.a]\n limit = \"1\"", "line 2, column 10: `limit` of pool `a` is a number of bytes"),
+            ("[models.x.pools.a]\n limits = 1", "line 2, column 2: `limits` is no key of pool `a`"),
+            ("[pools.\"a b\"]\n limit = 1", "line 2, column 2: a pool cannot be named `a b`"),
+            ("pools = 1", "line 1, column 9: `pools` is no table"),
+            ("pools.a = 1", "line 1, column 11: `pools.a` is no table"),
         ] {
             let problems = Config::parse(text, "kws").unwrap_err();
             assert!(problems[0].to_string().starts_with(expect), "{text}: {}", problems[0]);
@@ -229,6 +272,6 @@ inputs = "caller"
         let problems = Config::parse("a = 1\n[models.x]\nb = 1\n[models.y]\noptimize = 1", "z").unwrap_err();
         assert_eq!(problems.len(), 3);
         let help = problems[0].help.clone().unwrap();
-        assert!(help.ends_with("`models`, `devices`"), "{help}");
+        assert!(help.ends_with("`models`, `devices`, `pools`"), "{help}");
     }
 }

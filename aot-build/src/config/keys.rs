@@ -1,11 +1,12 @@
 //! The keys: one table gives their names, values, documentation and messages.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use serde::de::DeserializeOwned;
 use toml::Value;
 
 use super::devices::{check_device_key, device_key};
+use super::pools::check_pool_key;
 use super::{Config, Device};
 use crate::codegen::type_name;
 use crate::error::Problem;
@@ -177,7 +178,7 @@ impl Config {
         },
     ];
 
-    /// Sets one key; `devices.NAME.KEY` is a key of a device.
+    /// Sets one key; `devices.NAME.KEY` is a key of a device, `pools.NAME.KEY` of a pool.
     ///
     /// # Errors
     ///
@@ -186,6 +187,9 @@ impl Config {
     pub fn set(&mut self, name: &str, value: Value) -> Result<(), Problem> {
         if let Some((device, key)) = device_key(name) {
             return self.set_of_device(device, key, value);
+        }
+        if let Name::Pool { pool, key } = Name::parse(name) {
+            return self.set_of_pool(pool, key, value);
         }
         let Some(key) = Self::KEYS.iter().find(|key| key.name == name) else {
             return Err(unknown_key(name, &[]));
@@ -204,6 +208,9 @@ impl Config {
     pub fn check_key(name: &str, others: &[&str]) -> Result<(), Problem> {
         if let Some((device, key)) = device_key(name) {
             return check_device_key(device, key);
+        }
+        if let Name::Pool { pool, key } = Name::parse(name) {
+            return check_pool_key(pool, key);
         }
         let known = Self::KEYS.iter().any(|key| key.name == name) || others.contains(&name);
         if known { Ok(()) } else { Err(unknown_key(name, others)) }
@@ -233,9 +240,38 @@ fn markdown<T>(keys: &[Key<T>]) -> String {
     table
 }
 
+/// A key's name: of the configuration itself, or of a table in it.
+pub(crate) enum Name<'n> {
+    /// `optimize`.
+    Plain(&'n str),
+    /// `pools.dtcm.limit`.
+    Pool {
+        /// The pool.
+        pool: &'n str,
+        /// The key in its table.
+        key: &'n str,
+    },
+}
+
+impl<'n> Name<'n> {
+    fn parse(name: &'n str) -> Self {
+        let pool = name.strip_prefix("pools.").and_then(|rest| rest.rsplit_once('.'));
+        pool.map_or(Self::Plain(name), |(pool, key)| Self::Pool { pool, key })
+    }
+}
+
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Plain(name) => f.write_str(name),
+            Self::Pool { pool, key } => write!(f, "pools.{pool}.{key}"),
+        }
+    }
+}
+
 fn unknown_key(name: &str, others: &[&str]) -> Problem {
     let names = Config::KEYS.iter().map(|key| key.name).chain(others.iter().copied());
-    let names: Vec<_> = names.chain(["devices"]).collect();
+    let names: Vec<_> = names.chain(["devices", "pools"]).collect();
     let list = format!("the keys are `{}`", names.join("`, `"));
     let help = match nearest(name, names) {
         Some(near) => format!("did you mean `{near}`? {list}"),
@@ -303,7 +339,8 @@ mod tests {
             problem.to_string(),
             "`ram_limits` is no configuration key\n  = help: did you mean `ram_limit`? the keys are `name`, \
              `optimize`, `calls`, `rounding`, `inputs`, `outputs`, `keep`, `memory`, `planner`, `ram_limit`, `flash_limit`, \
-             `model_limit`, `source_limit`, `search_limit`, `batch`, `shapes`, `signature`, `subgraph`, `devices`"
+             `model_limit`, `source_limit`, `search_limit`, `max_step_macs`, `batch`, `shapes`, `signature`, `subgraph`, \
+             `devices`, `pools`"
         );
         let problem = Config::default().set("colour", 1.into()).unwrap_err();
         assert!(problem.help.unwrap().starts_with("the keys are"));

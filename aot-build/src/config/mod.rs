@@ -7,12 +7,16 @@
 mod devices;
 mod file;
 mod keys;
+mod pools;
 
 pub use devices::{Candidate, Device, Rule};
 pub use keys::Key;
+pub(crate) use keys::Name;
+pub use pools::{Pool, PoolKind};
 /// Value of a key.
 pub use toml::Value;
 
+use std::collections::BTreeMap;
 use std::num::{NonZeroU64, NonZeroUsize};
 
 use serde::{Deserialize, Serialize};
@@ -136,6 +140,9 @@ pub struct Config {
     pub subgraph: Option<String>,
     /// What runs nodes beside the CPU, in the order in which it is activated.
     pub devices: Vec<Device>,
+    /// Pieces of memory by name; one workspace and one blob of constants where there are none of
+    /// that kind.
+    pub pools: BTreeMap<String, Pool>,
 }
 
 impl Config {
@@ -166,6 +173,7 @@ impl Default for Config {
             signature: None,
             subgraph: None,
             devices: Vec::new(),
+            pools: BTreeMap::new(),
         }
     }
 }

@@ -12,6 +12,8 @@ use aot_rt::{Access, DType};
 pub struct Call {
     /// Position of the device in [`Program::devices`](super::Program::devices).
     pub device: usize,
+    /// Name of the device.
+    pub unit: String,
     /// The kernels, each on the result of the one before.
     pub kernels: Vec<Kernel>,
     /// Number of elements between them.
@@ -35,12 +37,12 @@ pub struct CallOperand {
 
 impl Call {
     /// A call of one kernel.
-    pub(super) fn new(device: usize, kernel: Kernel, packed: Vec<(usize, Vec<u8>)>) -> Self {
+    pub(super) fn new(device: usize, unit: &str, kernel: Kernel, packed: Vec<(usize, Vec<u8>)>) -> Self {
         let infos = kernel.operands().iter();
         let operands =
             infos.map(|info| CallOperand { name: info.name.into(), dtype: info.dtype, access: info.access });
         let operands = operands.collect();
-        Self { device, kernels: vec![kernel], between: Vec::new(), operands, packed }
+        Self { device, unit: unit.to_owned(), kernels: vec![kernel], between: Vec::new(), operands, packed }
     }
 
     /// Lets `next` follow in the same call, on the result of `len` elements.

@@ -83,7 +83,7 @@ fn is_between(program: &Program, view: View, steps: [usize; 2]) -> bool {
         .iter()
         .enumerate()
         .flat_map(|(i, step)| step.buffers().filter(|(view, _)| view.buffer == id).map(move |_| i));
-    let ports = program.inputs.iter().chain(&program.outputs);
+    let ports = program.inputs.iter().chain(&program.outputs).chain(&program.kept);
     program.is_whole(view)
         && program.buffer(id).storage == Storage::Workspace
         && !program.is_state(id)

@@ -394,7 +394,8 @@ impl<'g> NodeLowering<'_, 'g> {
                 let packed = packed.filter_map(|(operand, bytes)| {
                     Some((operands.iter().position(|known| *known == operand)?, bytes))
                 });
-                Work::Call(Call::new(device, kernel, packed.collect()))
+                let unit = &self.lowering.config.devices[device].name;
+                Work::Call(Call::new(device, unit, kernel, packed.collect()))
             }
         };
         let steps = &mut self.lowering.program.steps;

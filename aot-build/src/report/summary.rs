@@ -6,7 +6,7 @@ use std::fmt;
 use aot_rt::Quantization;
 use serde::Serialize;
 
-use super::{columns, label, spaced};
+use super::{PoolReport, columns, label, spaced};
 use crate::Model;
 use crate::codegen::real_value;
 use crate::passes::DeadChannels;
@@ -48,6 +48,8 @@ pub struct Summary {
     pub constant_bytes: usize,
     /// Bytes that are kept from run to run.
     pub state_bytes: usize,
+    /// The pools of the workspace and of the constants.
+    pub pools: Vec<PoolReport>,
 }
 
 /// An input or output.
@@ -88,6 +90,7 @@ impl Summary {
             proved: compiled.proved,
             constant_bytes: program.constants.bytes().len(),
             state_bytes: program.state_bytes(),
+            pools: PoolReport::all(compiled),
         }
     }
 }

@@ -38,6 +38,7 @@ fn json_has_the_documented_keys() {
         "name",
         "operators",
         "outputs",
+        "pools",
         "proved",
         "sha256",
         "state_bytes",

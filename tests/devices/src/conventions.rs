@@ -134,7 +134,7 @@ fn missing_kernels_of_a_device_are_reported() {
     let log = Log::default();
     let (npu_table, _) = tables();
     let dsp = Mock { name: "dsp", log: &log };
-    let missing = bound::ThreeDevices::bind_dsp(dsp, &[&npu_table]).unwrap_err();
+    let missing = bound::ThreeDevices::bind_dsp(dsp, &[&npu_table]).map(|_| ()).unwrap_err();
     assert_eq!(missing.to_string(), "no table has the kernels `add_f32_then_neg_f32`");
 }
 

@@ -51,7 +51,7 @@ mod aot_dense {
         /// Multiply-accumulates of a run.
         pub const MACS: u64 = 288;
         /// The steps, in order; what an instrument is told of them.
-        pub const STEPS: &'static [::aot_rt::StepInfo] = &steps::STEPS;
+        pub const STEPS: &'static [::aot_rt::StepInfo; 2] = &steps::STEPS;
 
         /// Extents of input `image`, outermost first.
         pub const IMAGE_SHAPE: [usize; 4] = [1, 4, 4, 1];
@@ -214,6 +214,7 @@ mod aot_dense {
             shape: &Self::CONV_1_SHAPE,
             quantization: Some(Self::CONV_1_QUANTIZATION),
         }];
+        const STEPS: &'static [::aot_rt::StepInfo] = Self::STEPS;
 
         fn run_bytes_with(
             &mut self,
@@ -351,6 +352,7 @@ mod aot_dense {
                 node: "conv 0\n",
                 macs: 144,
                 bytes: 46,
+                rows: 1,
                 device: None,
             },
             StepInfo {
@@ -361,6 +363,7 @@ mod aot_dense {
                 node: "conv 1\n",
                 macs: 144,
                 bytes: 46,
+                rows: 1,
                 device: None,
             },
         ];
@@ -376,6 +379,6 @@ mod aot_dense {
 #[allow(
     unused_imports,
     unreachable_pub,
-    reason = "the structs of inputs and outputs need not be named"
+    reason = "the structs of inputs, outputs and runs need not be named"
 )]
 pub(crate) use aot_dense::{Dense, DenseKernels};

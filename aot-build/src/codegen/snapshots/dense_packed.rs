@@ -35,7 +35,7 @@ mod aot_dense {
         /// Multiply-accumulates of a run.
         pub const MACS: u64 = 6;
         /// The steps, in order; what an instrument is told of them.
-        pub const STEPS: &'static [::aot_rt::StepInfo] = &steps::STEPS;
+        pub const STEPS: &'static [::aot_rt::StepInfo; 1] = &steps::STEPS;
 
         /// Extents of input `input_1`, outermost first.
         pub const INPUT_1_SHAPE: [usize; 2] = [1, 3];
@@ -120,6 +120,44 @@ mod aot_dense {
             self.identity()
         }
 
+        /// Starts a run that goes step by step: copies its inputs into the workspace first.
+        pub fn start(&mut self, input_1: &[i8; 3]) -> DenseRun<'_> {
+            self.start_with((), input_1)
+        }
+
+        /// [`start`](Self::start), observed by `instrument`.
+        pub fn start_with<I: ::aot_rt::Instrument>(
+            &mut self,
+            instrument: I,
+            input_1: &[i8; 3],
+        ) -> DenseRun<'_, I> {
+            *self.input_1_mut() = *input_1;
+            self.start_in_place_with(instrument)
+        }
+
+        /// Starts a run that goes step by step, on what is in the regions of its inputs.
+        pub fn start_in_place(&mut self) -> DenseRun<'_> {
+            self.start_in_place_with(())
+        }
+
+        /// [`start_in_place`](Self::start_in_place), observed by `instrument`.
+        pub fn start_in_place_with<I: ::aot_rt::Instrument>(
+            &mut self,
+            instrument: I,
+        ) -> DenseRun<'_, I> {
+            DenseRun {
+                runner: self,
+                instrument,
+                position: 0,
+            }
+        }
+
+        /// Runs the model, and lets other tasks of an executor run after each of its steps.
+        pub async fn run_async(&mut self, input_1: &[i8; 3]) -> &[i8; 2] {
+            let run = self.start(input_1);
+            run.finish_async().await
+        }
+
         /// Output `Identity`, shape `[1, 2]`, real value `(q + 128) / 256`.
         ///
         /// As the last run left it; writing an input may destroy it.
@@ -141,6 +179,69 @@ mod aot_dense {
         }
     }
 
+    /// A run of [`Dense`] that goes step by step.
+    ///
+    /// It borrows the runner, so that nothing else uses that meanwhile. One that is dropped
+    /// before its end has no outputs.
+    #[derive(Debug)]
+    #[must_use = "a run does nothing by itself"]
+    pub struct DenseRun<'a, I = ()> {
+        runner: &'a mut Dense,
+        instrument: I,
+        position: usize,
+    }
+
+    impl<'a, I: ::aot_rt::Instrument> DenseRun<'a, I> {
+        /// The step that comes next; `None` when all have run.
+        #[must_use]
+        pub fn next_step(&self) -> ::core::option::Option<&'static ::aot_rt::StepInfo> {
+            steps::STEPS.get(self.position)
+        }
+
+        /// Runs the next step, and says which that was; `None` when all have run.
+        pub fn step(&mut self) -> ::core::option::Option<&'static ::aot_rt::StepInfo> {
+            let step = self.next_step()?;
+            let workspace = &mut self.runner.workspace;
+            let instrument = &mut self.instrument;
+            self.position = steps::step(workspace, self.position, instrument);
+            Some(step)
+        }
+
+        /// Runs the steps before the one that is called `name`, or before the first one of the
+        /// model file's node that is: that is the next one then. Runs nothing where it is already.
+        ///
+        /// # Errors
+        ///
+        /// When there is no such step, or it does not come any more.
+        pub fn run_until(
+            &mut self,
+            name: &str,
+        ) -> ::core::result::Result<(), ::aot_rt::UntilError> {
+            loop {
+                let next = self.next_step();
+                if ::aot_rt::is_next(&steps::STEPS, &steps::REPEATED, name, next)? {
+                    return Ok(());
+                }
+                self.step();
+            }
+        }
+
+        /// Runs the steps that are left.
+        pub fn finish(mut self) -> &'a [i8; 2] {
+            while self.step().is_some() {}
+            let Self { runner, .. } = self;
+            runner.identity()
+        }
+
+        /// [`finish`](Self::finish), and lets other tasks of an executor run after each step.
+        pub async fn finish_async(mut self) -> &'a [i8; 2] {
+            while self.step().is_some() {
+                ::aot_rt::yield_now().await;
+            }
+            self.finish()
+        }
+    }
+
     impl ::aot_rt::Model for Dense {
         const NAME: &'static str = "dense";
         const INPUTS: &'static [::aot_rt::TensorInfo] = &[::aot_rt::TensorInfo {
@@ -155,6 +256,7 @@ mod aot_dense {
             shape: &Self::IDENTITY_SHAPE,
             quantization: Some(Self::IDENTITY_QUANTIZATION),
         }];
+        const STEPS: &'static [::aot_rt::StepInfo] = Self::STEPS;
 
         fn run_bytes_with(
             &mut self,
@@ -180,7 +282,7 @@ mod aot_dense {
     /// The steps of a run, in order.
     mod steps {
         use ::aot_rt::kernels::{self, Kernel, Mode, packed};
-        use ::aot_rt::{Action, Elements, Instrument, Read, StepInfo, Tensor, Write, call};
+        use ::aot_rt::{Action, Elements, Instrument, Read, StepInfo, Tensor, Write};
 
         type Workspace = ::aot_rt::Workspace<{ super::Dense::ARENA_BYTES }>;
 
@@ -219,13 +321,25 @@ mod aot_dense {
                 Tensor::read(multipliers),
                 Tensor::read(shifts),
             ];
-            call(
-                packed::fully_connected_i8,
-                &FULLY_CONNECTED_0,
-                Mode::Apart,
-                tensors,
-            );
+            FULLY_CONNECTED_0.call(packed::fully_connected_i8, Mode::Apart, tensors);
             instrument.after(&STEPS[0], &[Elements::I8(workspace.read::<i8, 3, 2>())]);
+        }
+
+        /// Steps that run again as long as one of them is next.
+        pub static REPEATED: [::core::ops::RangeInclusive<usize>; 0] = [];
+
+        /// Runs the step at a position; gives the position of the next one.
+        pub fn step(
+            workspace: &mut Workspace,
+            program_counter: usize,
+            instrument: &mut impl Instrument,
+        ) -> usize {
+            let mut next_counter = program_counter + 1;
+            match program_counter {
+                0 => fully_connected_0(workspace, instrument),
+                _ => next_counter = program_counter,
+            }
+            next_counter
         }
 
         /// What an instrument is told of the steps, in order; those within a step follow it.
@@ -237,6 +351,7 @@ mod aot_dense {
             node: "dense/MatMul",
             macs: 6,
             bytes: 16,
+            rows: 1,
             device: None,
         }];
     }
@@ -245,6 +360,6 @@ mod aot_dense {
 #[allow(
     unused_imports,
     unreachable_pub,
-    reason = "the structs of inputs and outputs need not be named"
+    reason = "the structs of inputs, outputs and runs need not be named"
 )]
-pub(crate) use aot_dense::Dense;
+pub(crate) use aot_dense::{Dense, DenseRun};

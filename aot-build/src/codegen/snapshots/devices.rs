@@ -35,7 +35,7 @@ mod aot_dense {
         /// Multiply-accumulates of a run.
         pub const MACS: u64 = 6;
         /// The steps, in order; what an instrument is told of them.
-        pub const STEPS: &'static [::aot_rt::StepInfo] = &steps::STEPS;
+        pub const STEPS: &'static [::aot_rt::StepInfo; 2] = &steps::STEPS;
 
         /// Extents of input `input_1`, outermost first.
         pub const INPUT_1_SHAPE: [usize; 2] = [1, 3];
@@ -142,8 +142,8 @@ mod aot_dense {
         ) -> ::core::result::Result<&[i8; 2], DenseError<Npu::Error, Dsp::Error>> {
             let result = devices.begin();
             let result = result.and_then(|()| self.run_steps(instrument, devices));
-            let result = devices.end(result);
-            result.map(|()| self.softmax())
+            devices.end(result)?;
+            Ok(self.softmax())
         }
 
         /// The steps, until a device fails.
@@ -500,6 +500,7 @@ mod aot_dense {
                 node: "dense",
                 macs: 6,
                 bytes: 16,
+                rows: 1,
                 device: Some("npu"),
             },
             StepInfo {
@@ -510,6 +511,7 @@ mod aot_dense {
                 node: "softmax",
                 macs: 0,
                 bytes: 4,
+                rows: 1,
                 device: Some("dsp"),
             },
         ];
@@ -519,6 +521,6 @@ mod aot_dense {
 #[allow(
     unused_imports,
     unreachable_pub,
-    reason = "the structs of inputs and outputs need not be named"
+    reason = "the structs of inputs, outputs and runs need not be named"
 )]
 pub(crate) use aot_dense::{Dense, DenseDevices, DenseDsp, DenseError, DenseNpu};
