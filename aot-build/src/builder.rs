@@ -1,10 +1,12 @@
 //! For build scripts: from a model file to Rust in `OUT_DIR`.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fmt;
 use std::fs;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use crate::codegen::{self, snake_case};
 use crate::config::{Calls, Candidate, InputPlacement, Memory, Optimize, Placement, Pool, Rounding, Rule};
@@ -239,6 +241,7 @@ impl Builder {
         let generated = codegen::generate(&model, &self.attributes).map_err(problem)?;
         let [rust, binary, page] =
             ["rs", "bin", "html"].map(|extension| folder.join(format!("{name}.{extension}")));
+        claim(&rust, &model.type_name, &path.display().to_string()).map_err(problem)?;
         let include = format!("include_bytes!({:?})", format!("{name}.bin"));
         write(&rust, generated.file(&self.visibility, &include).as_bytes()).map_err(problem)?;
         let constants = (!generated.constants.is_empty()).then_some(binary);
@@ -314,6 +317,23 @@ fn watch(path: &Path) {
     println!("cargo::rerun-if-changed={}", path.display());
 }
 
+/// The files of code that this process has written, in lower case as some file systems see
+/// them: of which type, and of what.
+static WRITTEN: Mutex<BTreeMap<String, (String, String)>> = Mutex::new(BTreeMap::new());
+
+/// Notes that `file` is for the type of `what`, so that nothing else is written there.
+pub(crate) fn claim(file: &Path, type_name: &str, what: &str) -> Result<(), Problem> {
+    let owner = || (type_name.to_owned(), what.to_owned());
+    let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let first = written.entry(file.to_string_lossy().to_lowercase()).or_insert_with(owner);
+    if *first == owner() {
+        return Ok(());
+    }
+    let file = file.file_name().unwrap_or_default().to_string_lossy();
+    let message = format!("`{type_name}` and `{}` of {} are both written to `{file}`", first.0, first.1);
+    Err(Problem::new(message).help("give one of them another `name`: in `snake_case`, it is the file's"))
+}
+
 /// Writes a file, unless it has these contents: rustc need not run again for it.
 pub(crate) fn write(path: &Path, contents: &[u8]) -> Result<(), Problem> {
     if fs::read(path).is_ok_and(|found| found == contents) {
@@ -345,7 +365,8 @@ mod tests {
         assert_eq!(built.memory_map, None);
         let text = fs::read_to_string(&built.rust).unwrap();
         assert!(
-            text.contains("include_bytes!(\"digits.bin\")") && text.contains("pub use aot_digits::Digits")
+            text.contains("include_bytes!(\"digits.bin\")")
+                && text.contains("pub use aot_digits::{Digits, DigitsRun}")
         );
 
         let written = || fs::metadata(&built.rust).unwrap().modified().unwrap();
@@ -357,7 +378,25 @@ mod tests {
         let named = named.inputs(InputPlacement::Caller).attribute("/// Mine.").compile().unwrap();
         assert_eq!(named.rust, folder.join("hand_writing.rs"));
         let text = fs::read_to_string(&named.rust).unwrap();
-        assert!(text.contains("\nuse aot_hand_writing::HandWriting;") && text.contains("    /// Mine.\n"));
+        assert!(
+            text.contains("\nuse aot_hand_writing::{HandWriting, HandWritingRun};")
+                && text.contains("    /// Mine.\n")
+        );
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn no_model_writes_over_another() {
+        let folder = folder("twice");
+        let builder = |name: &str| Builder::new(DIGITS).out_dir(&folder).name(name);
+        builder("Ocr").compile().unwrap();
+        builder("Ocr").compile().unwrap();
+        let error = builder("OCR").compile().unwrap_err().to_string();
+        assert!(error.contains("digits.tflite: `OCR` and `Ocr` of "), "{error}");
+        assert!(
+            error.contains("digits.tflite are both written to `ocr.rs`\n  = help: give one of them"),
+            "{error}"
+        );
         fs::remove_dir_all(folder).unwrap();
     }
 

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::builder::{folder, load_config, write};
+use crate::builder::{claim, folder, load_config, write};
 use crate::codegen::{self, snake_case};
 use crate::config::Pool;
 use crate::error::Problem;
@@ -153,6 +153,7 @@ impl SharedWorkspace {
         let generated = codegen::generate_shared(&type_name, &models, &attributes).map_err(problem)?;
         limits::check_source(generated.body.len(), &config).map_err(problem)?;
         let [rust, binary] = ["rs", "bin"].map(|extension| folder.join(format!("{file}.{extension}")));
+        claim(&rust, &type_name, &name).map_err(problem)?;
         let include = format!("include_bytes!({:?})", format!("{file}.bin"));
         write(&rust, generated.file(&self.visibility, &include).as_bytes()).map_err(problem)?;
         let constants = (!generated.constants.is_empty()).then_some(binary);

@@ -23,6 +23,7 @@ mod aligned;
 mod constants;
 mod device;
 mod element;
+mod first;
 pub mod fixed_point;
 mod instrument;
 pub mod kernels;
@@ -56,7 +57,7 @@ pub use part::{part, part_mut};
 pub use registry::{CallError, KernelEntry, Missing, bind};
 pub use section::{Placed, PlacedMemory};
 pub use singleton::Singleton;
-pub use stepping::{UntilError, YieldNow, is_next, yield_now};
+pub use stepping::{StepError, UntilError, YieldNow, is_next, yield_now};
 pub use tensor::{Quantization, TensorInfo};
 pub use workspace::{
     Access, Arena, Block, Read, Region, Regions, Span, SpanError, Workspace, Write, block_bytes,

@@ -2,8 +2,8 @@
 #![expect(unsafe_code, reason = "hands out one exclusive reference to a static")]
 
 use core::cell::UnsafeCell;
-#[cfg(target_has_atomic = "8")]
-use core::sync::atomic::{AtomicBool, Ordering};
+
+use crate::first::First;
 
 /// A static in the link section that the string names.
 ///
@@ -26,20 +26,14 @@ use core::sync::atomic::{AtomicBool, Ordering};
 macro_rules! in_section {
     ($section:literal, static mut $name:ident: $ty:ty = $value:expr;) => {
         static $name: $crate::Placed<$ty> = {
-            #[cfg_attr(
-                                                not(any(target_vendor = "apple", target_family = "wasm")),
-                                                unsafe(link_section = $section)
-                                            )]
+            #[cfg_attr(not(any(target_vendor = "apple", target_family = "wasm")), unsafe(link_section = $section))]
             static MEMORY: $crate::PlacedMemory<$ty> = $crate::PlacedMemory::new($value);
             // SAFETY: nothing else can name this static.
             unsafe { $crate::Placed::new(&MEMORY) }
         };
     };
     ($section:literal, static $name:ident: $ty:ty = $value:expr;) => {
-        #[cfg_attr(
-                                            not(any(target_vendor = "apple", target_family = "wasm")),
-                                            unsafe(link_section = $section)
-                                        )]
+        #[cfg_attr(not(any(target_vendor = "apple", target_family = "wasm")), unsafe(link_section = $section))]
         static $name: $ty = $value;
     };
 }
@@ -63,9 +57,7 @@ impl<T> PlacedMemory<T> {
 /// A value in static memory that one caller may have exclusively, for good; see
 /// [`in_section!`](crate::in_section).
 pub struct Placed<T: 'static> {
-    #[cfg(target_has_atomic = "8")]
-    taken: AtomicBool,
-    #[cfg_attr(not(target_has_atomic = "8"), expect(dead_code, reason = "nothing can take it"))]
+    first: First,
     memory: &'static PlacedMemory<T>,
 }
 
@@ -77,21 +69,17 @@ impl<T> Placed<T> {
     /// No other `Placed` value has this memory.
     #[must_use]
     pub const unsafe fn new(memory: &'static PlacedMemory<T>) -> Self {
-        Self {
-            #[cfg(target_has_atomic = "8")]
-            taken: AtomicBool::new(false),
-            memory,
-        }
+        Self { first: First::new(), memory }
     }
 
-    /// The value on the first call, `None` on every later one.
-    #[cfg(target_has_atomic = "8")]
+    /// The value on the first call, `None` on every later one; see
+    /// [`Singleton::take`](crate::Singleton::take).
     #[expect(clippy::mut_from_ref, reason = "the flag lets one caller through")]
     pub fn take(&'static self) -> Option<&'static mut T> {
-        if self.taken.swap(true, Ordering::AcqRel) {
+        if !self.first.is_first() {
             return None;
         }
-        // SAFETY: `swap` returned false for this caller only, and the memory is this value's
+        // SAFETY: `is_first` is true for this caller only, and the memory is this value's
         // alone, so no other reference to it exists or will exist.
         Some(unsafe { &mut *self.memory.0.get() })
     }

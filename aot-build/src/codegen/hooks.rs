@@ -73,7 +73,8 @@ impl<'m> Steps<'m> {
             Some(control) => {
                 // The last one may be memory for the steps within.
                 let results = site.step.operands.len() - usize::from(control.least_scratch.is_some());
-                let written = operands.take(results).skip(control.reads);
+                // What has no element is no argument either.
+                let written = operands.take(results).skip(control.reads).filter(|operand| operand.len() > 0);
                 written.map(|operand| self.result(operand)).collect()
             }
             None => {
@@ -111,8 +112,9 @@ impl<'m> Steps<'m> {
 
     /// What a view is of the caller's array.
     fn part_of_port(&mut self, view: View, port: &Port<'_>) -> (DType, String) {
-        let whole = port.ty().shape.elements();
-        if (view.offset, view.bytes()) == (0, port.ty().bytes()) {
+        let whole = port.units();
+        // What holds two integers of four bits is shown as the step has it.
+        if (view.offset, view.bytes()) == (0, port.ty().bytes()) && port.ty().dtype != DType::I4 {
             return (port.ty().dtype, port.ident.clone());
         }
         self.imports.insert("part");

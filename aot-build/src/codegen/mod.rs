@@ -31,7 +31,7 @@ mod writer;
 
 pub(crate) use docs::{plain, real_value};
 pub(crate) use names::is_snake_case;
-pub use names::{snake_case, type_name};
+pub use names::{check_types, configured, snake_case, type_name};
 pub(crate) use shared::generate_shared;
 
 use devices::Devices;
@@ -48,6 +48,7 @@ use crate::{Model, limits};
 /// Lints that the module cannot meet, whoever uses it.
 const MODULE_ATTRIBUTES: &str = r#"#[allow(
     dead_code,
+    non_snake_case,
     unreachable_pub,
     clippy::many_single_char_names,
     clippy::similar_names,
@@ -115,7 +116,7 @@ pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Probl
     let type_name = model.type_name.clone();
     let exports = runner.exports().into_iter().chain(ports.memories.exports()).collect();
     Ok(Generated {
-        module_name: format!("aot_{}", names::snake_case(&type_name)),
+        module_name: names::module_name(&type_name),
         type_name,
         module_attributes: MODULE_ATTRIBUTES,
         export_attributes: EXPORT_ATTRIBUTES,

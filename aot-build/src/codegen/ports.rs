@@ -33,6 +33,11 @@ impl<'m> Port<'m> {
         self.ty().dtype.rust_type()
     }
 
+    /// The Rust type of one element, where they are integers: of four bits that is one of eight.
+    pub(super) fn number(&self) -> &'static str {
+        if self.ty().dtype == DType::I4 { "i8" } else { self.element() }
+    }
+
     /// Length of its array: the number of elements, or of bytes that hold two.
     pub(super) fn units(&self) -> usize {
         self.ty().dtype.units(self.ty().shape.elements())
@@ -79,7 +84,10 @@ impl<'m> Ports<'m> {
 
     pub(super) fn new(compiled: &'m Compiled, config: &crate::Config, owner: Owner) -> Self {
         let memories = Memories::new(compiled, owner);
-        let mut names = Names::reserving(memories.memories.iter().map(|memory| memory.name.clone()));
+        // Steps within others are called by their names alone, where arrays have names, too.
+        let steps = compiled.program.steps.iter().flat_map(|step| step.with_nested().into_iter().skip(1));
+        let taken = memories.memories.iter().map(|memory| memory.name.clone());
+        let mut names = Names::new(taken.chain(steps.map(|step| step.name.clone())));
         let mut ports = |role, ports: &'m [program::Port]| -> Vec<Port<'m>> {
             let mut port = |port: &'m program::Port| {
                 let prefix = if role == KEPT { "kept " } else { "" };

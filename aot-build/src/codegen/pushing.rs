@@ -146,10 +146,7 @@ impl Runner<'_> {
                 self.ignore_kernels(code, steps, first);
             }
             steps.borrow_memories(code, "self", &steps.sites(first).collect::<Vec<_>>());
-            if let (Placement::Caller, Some(outputs)) = (self.ports.output_place, self.outputs_struct()) {
-                let names: Vec<_> = self.ports.outputs.iter().map(|port| port.ident.clone()).collect();
-                code.wide_list(&format!("let {outputs} {{ "), &names, " } = outputs;");
-            }
+            self.named_outputs(code, steps);
             self.doubt_state(code);
             steps.calls(code, first, |port| self.array(port));
             self.trust_state(code);

@@ -3,12 +3,11 @@
 
 use aot_rt::DType;
 
-use super::constructors::Holder;
 use super::devices::Devices;
 use super::docs;
 use super::environment::INSTRUMENT;
 use super::literal::{array, float, integer};
-use super::memories::{Holding, Memories};
+use super::memories::Holding;
 use super::ports::{Port, Ports};
 use super::steps::Steps;
 use super::writer::{CALL_WIDTH, Code};
@@ -26,7 +25,7 @@ pub(super) struct Runner<'m> {
 }
 
 impl Runner<'_> {
-    fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         &self.model.type_name
     }
 
@@ -50,6 +49,9 @@ impl Runner<'_> {
         if let Some(run) = self.run_struct() {
             self.run_declaration(code, &steps, &run);
             self.run_implementation(code, &steps, &run);
+            if self.devices.is_used() {
+                self.active_items(code);
+            }
         }
         if self.devices.is_used() {
             self.devices.items(code);
@@ -90,50 +92,6 @@ impl Runner<'_> {
         }
         let lifetime = if self.holding() == Holding::Shared { "<'m>" } else { "" };
         code.block(format!("pub struct {}{lifetime} {{", self.name()), "}", |code| self.fields(code));
-    }
-
-    fn fields(&self, code: &mut Code) {
-        let [visible, reference, flag] = match self.holding() {
-            Holding::Own => ["", "", "bool"],
-            Holding::Static => ["", "&'static mut ", "bool"],
-            Holding::Shared => ["pub(super) ", "&'m mut ", "&'m mut bool"],
-        };
-        for memory in &self.memories().memories {
-            let ty = self.memories().field(memory);
-            code.line(format!("{visible}{}: {reference}{ty},", memory.name));
-        }
-        for name in self.flags() {
-            code.line(format!("{visible}{name}: {flag},"));
-        }
-        if let Some(layers) = self.pushed_layers() {
-            code.line(format!("{visible}rows: ::aot_rt::kernels::Rows<{layers}>,"));
-            code.line(format!("{visible}pushed: usize,"));
-        }
-    }
-
-    /// What has been done before the first run.
-    pub(super) fn flags(&self) -> Vec<&'static str> {
-        let constants = self.has_copies().then_some("has_constants");
-        constants.into_iter().chain(self.has_state().then_some("has_state")).collect()
-    }
-
-    pub(super) fn memories(&self) -> &Memories {
-        &self.ports.memories
-    }
-
-    pub(super) fn holding(&self) -> Holding {
-        self.memories().holding()
-    }
-
-    /// Whether constants are copied to memory.
-    pub(super) fn has_copies(&self) -> bool {
-        self.memories().copies().next().is_some()
-    }
-
-    /// `self.has_state`, as a place.
-    pub(super) fn flag(&self, name: &str) -> String {
-        let star = if self.holding() == Holding::Shared { "*" } else { "" };
-        format!("{star}self.{name}")
     }
 
     /// The structs of inputs and of outputs, where there are several.
@@ -269,54 +227,6 @@ impl Runner<'_> {
         }
     }
 
-    fn constructors(&self, code: &mut Code) {
-        let fields = |code: &mut Code| {
-            self.flags().iter().for_each(|flag| code.line(format!("{flag}: false,")));
-            self.new_rows(code);
-        };
-        Holder { name: self.name(), noun: "runner", memories: self.memories(), fields: &fields }
-            .constructors(code);
-    }
-
-    /// The fields for rows that have been pushed: none has.
-    pub(super) fn new_rows(&self, code: &mut Code) {
-        if self.pushed_layers().is_some() {
-            code.line("rows: ::aot_rt::kernels::Rows::new(),");
-            code.line("pushed: 0,");
-        }
-    }
-
-    fn fill_workspace(&self, code: &mut Code) {
-        code.blank();
-        code.doc(
-            "Fills the workspace with `byte`: for tests, since no result depends on what it\n\
-             held, and to find out later what a run has used.",
-        );
-        if self.has_state() {
-            code.doc("\nThe next run starts from the initial state.");
-        }
-        code.block("pub fn fill_workspace(&mut self, byte: u8) {", "}", |code| {
-            self.memories().fill(code);
-            if self.has_state() {
-                code.line("self.has_state = false;");
-            }
-        });
-    }
-
-    /// The function that copies constants to memory.
-    fn load_constants(&self, code: &mut Code) {
-        code.blank();
-        code.doc(
-            "Copies the constants from flash to their pools; the first run does it by itself. To\n\
-             be called where that memory has lost what it held.",
-        );
-        code.block("pub fn load_constants(&mut self) {", "}", |code| {
-            let copied = self.memories().copies().map(|(_, memory)| self.memories().borrowed(memory));
-            code.list("steps::load_constants(", &copied.collect::<Vec<_>>(), ");", CALL_WIDTH);
-            code.line(format!("{} = true;", self.flag("has_constants")));
-        });
-    }
-
     fn input_region(&self, code: &mut Code, port: &Port<'_>) {
         code.blank();
         code.doc(format!(
@@ -374,7 +284,8 @@ impl Runner<'_> {
             if self.model.compiled.program.steps.len() > MANY_STEPS {
                 code.line(r#"#[allow(clippy::too_many_lines, reason = "a line for each step")]"#);
             }
-            if !use_workspace && self.ports.output_place == Placement::Caller {
+            let writes_nothing = self.ports.outputs.is_empty();
+            if !use_workspace && (writes_nothing || self.ports.output_place == Placement::Caller) {
                 code.line(r#"#[allow(clippy::unused_self, reason = "no step needs memory of its own")]"#);
             }
         };
@@ -397,10 +308,7 @@ impl Runner<'_> {
             for port in self.ports.inputs.iter().filter(unused) {
                 code.line(format!("let _ = {}; // No step reads it.", self.input_array(port)));
             }
-            if let (Placement::Caller, Some(outputs)) = (self.ports.output_place, self.outputs_struct()) {
-                let names: Vec<_> = self.ports.outputs.iter().map(|port| port.ident.clone()).collect();
-                code.wide_list(&format!("let {outputs} {{ "), &names, " } = outputs;");
-            }
+            self.named_outputs(code, steps);
             self.doubt_state(code);
             steps.calls(code, 0, |port| self.array(port));
             self.trust_state(code);
@@ -491,6 +399,24 @@ impl Runner<'_> {
     /// What a run hands on: the instrument, what else comes with it, and `arguments`.
     pub(super) fn passed_on(&self, arguments: Vec<String>) -> String {
         [vec!["instrument".to_owned()], self.company_arguments(), arguments].concat().join(", ")
+    }
+
+    /// Gives the caller's arrays for outputs their names. Those without elements are not written.
+    pub(super) fn named_outputs(&self, code: &mut Code, steps: &Steps<'_>) {
+        let outputs = &self.ports.outputs;
+        match (self.ports.output_place, self.outputs_struct()) {
+            (Placement::Workspace, _) => (),
+            (Placement::Caller, Some(name)) => {
+                let ignored = |port: &Port<'_>| if steps.use_port(port) { "" } else { ": _" };
+                let names: Vec<_> = outputs.iter().map(|port| port.ident.clone() + ignored(port)).collect();
+                code.wide_list(&format!("let {name} {{ "), &names, " } = outputs;");
+            }
+            (Placement::Caller, None) => {
+                for port in outputs.iter().filter(|port| !steps.use_port(port)) {
+                    code.line(format!("let _ = {}; // It has no element.", port.ident));
+                }
+            }
+        }
     }
 
     /// What ends a call that is a function's last.
@@ -617,7 +543,7 @@ fn derives(attribute: &str, name: &str) -> bool {
 }
 
 fn quantize(code: &mut Code, port: &Port<'_>) {
-    let element = port.element();
+    let number = port.number();
     // There is no helper for 64 bits: no operator takes such numbers as quantized.
     if port.quantization().is_none() || port.ty().dtype == DType::I64 {
         return;
@@ -625,20 +551,20 @@ fn quantize(code: &mut Code, port: &Port<'_>) {
     code.blank();
     code.doc(format!("The integer of input {} nearest to `real`.", docs::code_span(&port.port.name)));
     code.line("#[must_use]");
-    code.block(format!("pub fn quantize_{}(real: f32) -> {element} {{", port.ident), "}", |code| {
-        code.line(format!("Self::{}_QUANTIZATION.quantize_{element}(real)", port.upper));
+    code.block(format!("pub fn quantize_{}(real: f32) -> {number} {{", port.ident), "}", |code| {
+        code.line(format!("Self::{}_QUANTIZATION.quantize_{}(real)", port.upper, port.ty().dtype.name()));
     });
 }
 
 fn dequantize(code: &mut Code, role: &str, port: &Port<'_>) {
-    let element = port.element();
+    let number = port.number();
     if port.quantization().is_none() || port.ty().dtype == DType::I64 {
         return;
     }
     code.blank();
     code.doc(format!("The real value of an integer of {role} {}.", docs::code_span(&port.port.name)));
     code.line("#[must_use]");
-    code.block(format!("pub fn dequantize_{}(q: {element}) -> f32 {{", port.ident), "}", |code| {
+    code.block(format!("pub fn dequantize_{}(q: {number}) -> f32 {{", port.ident), "}", |code| {
         let q = if port.ty().dtype == DType::I32 { "q" } else { "q.into()" };
         code.line(format!("Self::{}_QUANTIZATION.dequantize({q})", port.upper));
     });

@@ -5,7 +5,7 @@ use super::constructors::Holder;
 use super::devices::Devices;
 use super::literal::integer;
 use super::memories::{Memories, Owner};
-use super::names::{Names, snake_case};
+use super::names::{Names, module_name};
 use super::ports::Ports;
 use super::runner::Runner;
 use super::steps::Steps;
@@ -25,7 +25,7 @@ pub(crate) fn generate_shared(
     models: &[Model],
     attributes: &[&[String]],
 ) -> Result<Generated, Problem> {
-    let mut names = Names::default();
+    let mut names = Names::new([]);
     let sharers: Vec<Sharer<'_>> = models
         .iter()
         .map(|model| {
@@ -51,7 +51,7 @@ pub(crate) fn generate_shared(
     let constants =
         models.first().map_or(Vec::new(), |model| model.compiled.program.constants.bytes().to_vec());
     Ok(Generated {
-        module_name: format!("aot_{}", snake_case(type_name)),
+        module_name: module_name(type_name),
         type_name: type_name.to_owned(),
         module_attributes: MODULE_ATTRIBUTES,
         export_attributes: EXPORT_ATTRIBUTES,

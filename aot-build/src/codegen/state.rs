@@ -70,6 +70,20 @@ impl Steps<'_> {
 }
 
 impl Runner<'_> {
+    /// The function that copies constants to memory.
+    pub(super) fn load_constants(&self, code: &mut Code) {
+        code.blank();
+        code.doc(
+            "Copies the constants from flash to their pools; the first run does it by itself. To\n\
+             be called where that memory has lost what it held.",
+        );
+        code.block("pub fn load_constants(&mut self) {", "}", |code| {
+            let copied = self.memories().copies().map(|(_, memory)| self.memories().borrowed(memory));
+            code.list("steps::load_constants(", &copied.collect::<Vec<_>>(), ");", CALL_WIDTH);
+            code.line(format!("{} = true;", self.flag("has_constants")));
+        });
+    }
+
     /// Whether something is kept from run to run.
     pub(super) fn has_state(&self) -> bool {
         !self.model.compiled.program.states.is_empty()

@@ -243,7 +243,7 @@ impl<'m> Steps<'m> {
         self.reset(&mut functions);
         if let (Some(pushed), [input]) = (self.compiled().program.pushed, &self.ports.inputs[..]) {
             self.input_row(&mut functions, input, pushed);
-        } else if !self.fallible() {
+        } else {
             self.step_function(&mut functions);
         }
         self.table(&mut functions);
@@ -258,6 +258,7 @@ impl<'m> Steps<'m> {
         code.block("mod steps {", "}", |code| {
             let names = |set: &BTreeSet<&str>| set.iter().map(ToString::to_string).collect::<Vec<_>>();
             match names(&self.kernel_imports) {
+                names if names.is_empty() && self.sites(0).all(|site| site.step.kernel().is_none()) => (),
                 names if names.is_empty() => code.line("use ::aot_rt::kernels;"),
                 names => {
                     let names = [vec!["self".to_owned()], names].concat();
@@ -353,6 +354,8 @@ impl<'m> Steps<'m> {
         }
         self.after(&mut body, site);
         self.success(&mut body, &[site]);
+        // A frame of its own: a run takes the stack of its deepest step, not that of all.
+        code.line("#[inline(never)]");
         self.open(code, &step.name, &[site], arrays);
         code.append(body);
         code.line("}");

@@ -8,6 +8,7 @@ use toml::Value;
 
 use super::keys::{choice, show};
 use super::{Config, Name};
+use crate::codegen::check_types;
 use crate::error::{Location, Problem};
 use crate::nearest::nearest;
 
@@ -219,6 +220,7 @@ impl Config {
             }
             problems.extend(check_pool_name(name).err());
         }
+        problems.extend(check_types("pools", self.pools.keys().map(String::as_str)).err());
         problems
     }
 

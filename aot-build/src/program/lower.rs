@@ -321,6 +321,12 @@ impl<'g> NodeLowering<'_, 'g> {
         self.lowering.graph.tensor(self.node.outputs[i])
     }
 
+    /// Whether anything reads result `i`.
+    #[must_use]
+    pub fn is_read(&self, i: usize) -> bool {
+        self.lowering.uses[self.node.outputs[i].0] > 0
+    }
+
     /// Whether the configuration asks for one rounding instead of two.
     #[must_use]
     pub fn single_rounding(&self) -> bool {

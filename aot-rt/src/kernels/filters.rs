@@ -42,8 +42,9 @@ impl<T> Segments<T> for &[T] {
     }
 }
 
-/// The cells of a patch in an image.
-impl<T> Segments<T> for (Patch, &[T]) {
+/// The cells of a patch in an image. Kernels on microcontrollers have no stack to spare for
+/// copies of it.
+impl<T> Segments<T> for (&Patch, &[T]) {
     #[inline(always)]
     fn for_each(&self, mut segment: impl FnMut(&[T], usize)) {
         let (patch, x) = *self;
@@ -78,7 +79,7 @@ impl Patch {
     /// Products with many filters, f32: see [`products_f32`].
     #[inline(always)]
     pub(crate) fn products_f32(
-        self,
+        &self,
         x: &[f32],
         (weights, filter): (&[impl Real], usize),
         bias: &[f32],
@@ -95,7 +96,7 @@ impl Patch {
     /// Products with many filters, int8: see [`products_i8`].
     #[inline(always)]
     pub(crate) fn products_i8<S: Stored, F: Finish>(
-        self,
+        &self,
         x: &[i8],
         zero: i16,
         (weights, filter): (&[i8], usize),
@@ -115,7 +116,7 @@ impl Patch {
     /// The cells under the window, in the order of the filter; those outside the
     /// image stay as they are in `buffer`.
     #[inline(always)]
-    fn gather<'a, T: Copy>(self, x: &[T], filter: usize, buffer: &'a mut [T]) -> &'a [T] {
+    fn gather<'a, T: Copy>(&self, x: &[T], filter: usize, buffer: &'a mut [T]) -> &'a [T] {
         (self, x).for_each(|x, at| {
             for (cell, x) in buffer.get_mut(at..).unwrap_or_default().iter_mut().zip(x) {
                 *cell = *x;

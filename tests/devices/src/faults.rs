@@ -1,7 +1,7 @@
 //! A fault at each hook and each kernel, one at a time: the order of calls is as specified, the
 //! first error is kept, nothing is left open, and the next run gives the right numbers.
 
-use aot_rt::{DeviceCall, DeviceError};
+use aot_rt::{DeviceCall, DeviceError, StepError, UntilError};
 
 use crate::mock::{Event, Fault, Log, Mock, product, three_drivers};
 use crate::weights::{FIRST, LAST, WITHIN};
@@ -85,8 +85,8 @@ fn inject<'l, S: Subject + 'l>(
 }
 
 macro_rules! three {
-    ($module:ident, $test:ident, |$net:ident, $devices:ident, $inputs:ident| $run:expr) => {
-        mod $module {
+    ($name:ident, $module:ident, $test:ident, |$net:ident, $devices:ident, $inputs:ident| $run:expr) => {
+        mod $name {
             use super::*;
             use crate::$module::{Three, ThreeDevices, ThreeError, ThreeInputs};
 
@@ -125,18 +125,59 @@ macro_rules! three {
     };
 }
 
-three!(per_run, activated_by_each_run, |net, devices, inputs| net.run(devices, inputs).map(|y| y.to_vec()));
+three!(per_run, per_run, activated_by_each_run, |net, devices, inputs| {
+    net.run(devices, inputs).map(|y| y.to_vec())
+});
 
-three!(first_use, activated_by_the_first_run, |net, devices, inputs| {
+three!(first_use, first_use, activated_by_the_first_run, |net, devices, inputs| {
     let result = net.run(devices, inputs).map(|y| y.to_vec());
     // Where the run failed, nothing is active any more.
     let released = devices.deactivate();
     result.and_then(|y| released.map(|()| y))
 });
 
-three!(caller, activated_by_the_caller, |net, devices, inputs| {
+three!(caller, caller, activated_by_the_caller, |net, devices, inputs| {
     devices.activate().and_then(|()| {
         let result = net.run(devices, inputs).map(|y| y.to_vec());
+        let released = devices.deactivate();
+        result.and_then(|y| released.map(|()| y))
+    })
+});
+
+/// Runs step by step; behind an error, nothing runs.
+macro_rules! step_all {
+    ($run:expr) => {{
+        let mut run = $run;
+        loop {
+            match run.step() {
+                Ok(Some(_)) => (),
+                Ok(None) => break run.finish().map(|y| y.to_vec()).map_err(|_| unreachable!("all have run")),
+                Err(StepError::Failed(error)) => {
+                    assert!(run.next_step().is_none());
+                    assert!(matches!(run.step(), Err(StepError::Ended)));
+                    assert!(matches!(run.run_until("first"), Err(UntilError::Step(StepError::Ended))));
+                    assert!(matches!(run.finish(), Err(StepError::Ended)));
+                    break Err(error);
+                }
+                Err(StepError::Ended) => unreachable!("no step has failed"),
+            }
+        }
+    }};
+}
+
+three!(per_run_by_steps, per_run, activated_by_each_run, |net, devices, inputs| {
+    step_all!(net.start(devices, inputs))
+});
+
+three!(first_use_by_steps, first_use, activated_by_the_first_run, |net, devices, inputs| {
+    let result = step_all!(net.start(devices, inputs));
+    let released = devices.deactivate();
+    result.and_then(|y| released.map(|()| y))
+});
+
+three!(caller_by_steps, caller, activated_by_the_caller, |net, devices, inputs| {
+    devices.activate().and_then(|()| {
+        let result = step_all!(net.start(devices, inputs));
         let released = devices.deactivate();
         result.and_then(|y| released.map(|()| y))
     })
@@ -171,11 +212,22 @@ mod loops {
         }
     }
 
+    /// The same step by step.
+    struct Stepped<'l>(Net<'l>);
+
+    impl Subject for Stepped<'_> {
+        fn run(&mut self, _: bool) -> Result<Vec<f32>, Failure> {
+            let Net(net, devices) = &mut self.0;
+            step_all!(net.start(devices, &X)).map_err(|LoopsError::Npu(error)| failure("npu", error))
+        }
+    }
+
     #[test]
     fn errors_leave_loops() {
         let log = Log::default();
         let expected = (0..3).fold(X.to_vec(), |x, _| product(&x, &FIRST.concat()));
         let new = |log| Net(Loops::new(), LoopsDevices::new(Mock { name: "npu", log }));
         assert_eq!(inject(&log, new, true, &expected), 1 + 3 * 3 + 1);
+        assert_eq!(inject(&log, |log| Stepped(new(log)), true, &expected), 1 + 3 * 3 + 1);
     }
 }

@@ -75,4 +75,6 @@ mod order;
 #[cfg(all(test, has_kws))]
 mod reference;
 #[cfg(test)]
+mod stepping;
+#[cfg(test)]
 mod weights;

@@ -12,7 +12,7 @@ use crate::{arrays, caller, first_use, per_run, sums};
 
 three_drivers!(arrays);
 
-fn mocks(log: &Log) -> [Mock<'_>; 3] {
+pub(crate) fn mocks(log: &Log) -> [Mock<'_>; 3] {
     ["left", "right", "dsp"].map(|name| Mock { name, log })
 }
 
@@ -30,8 +30,8 @@ const CALLS: [&str; 12] = [
     "left.kernel last",
     "left.close last",
 ];
-const ACTIVATED: [&str; 3] = ["left.activate", "right.activate", "dsp.activate"];
-const DEACTIVATED: [&str; 3] = ["dsp.deactivate", "right.deactivate", "left.deactivate"];
+pub(crate) const ACTIVATED: [&str; 3] = ["left.activate", "right.activate", "dsp.activate"];
+pub(crate) const DEACTIVATED: [&str; 3] = ["dsp.deactivate", "right.deactivate", "left.deactivate"];
 
 #[test]
 fn each_run_activates_and_deactivates() {

@@ -41,7 +41,8 @@ const TAKEN: [&str; 22] = [
 ];
 
 /// Ends of names that other items have: `NetDevices`.
-const TAKEN_KINDS: [&str; 7] = ["devices", "error", "inputs", "kernels", "metadata", "outputs", "run"];
+const TAKEN_KINDS: [&str; 8] =
+    ["active", "devices", "error", "inputs", "kernels", "metadata", "outputs", "run"];
 
 /// A device that the model calls, as generated code names it.
 #[derive(Debug)]

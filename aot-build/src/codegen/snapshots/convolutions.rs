@@ -2,6 +2,7 @@
 
 #[allow(
     dead_code,
+    non_snake_case,
     unreachable_pub,
     clippy::many_single_char_names,
     clippy::similar_names,
@@ -67,7 +68,6 @@ mod aot_dense {
 
         /// The one runner in static memory: on the first call, and `None` on every later
         /// one. It takes no memory in a program that does not call this.
-        #[cfg(target_has_atomic = "8")]
         #[must_use]
         pub fn take() -> ::core::option::Option<&'static mut Self> {
             static RUNNER: ::aot_rt::Singleton<Dense> = ::aot_rt::Singleton::new(Dense::new());
