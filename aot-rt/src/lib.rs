@@ -30,6 +30,7 @@ pub mod kernels;
 mod model;
 mod nibbles;
 mod packed;
+mod packed_device;
 mod params;
 mod part;
 mod registry;
@@ -50,6 +51,7 @@ pub use instrument::{
 pub use model::{IoError, Model, input_elements, output_elements};
 pub use nibbles::{pack_i4, unpack_i4};
 pub use packed::{KernelError, PackedKernel, Tensor};
+pub use packed_device::{BoundDevice, BoundError, DeviceEntry, DeviceKernel, PackedDevice};
 pub use params::{Fields, Params, Value};
 pub use part::{part, part_mut};
 pub use registry::{CallError, KernelEntry, Missing, bind};

@@ -6,7 +6,7 @@ mod weights;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use aot_build::config::{Device, InputPlacement, Placement};
+use aot_build::config::{Calls, Device, InputPlacement, Placement};
 use aot_build::graph::{
     Data, Graph, GraphBuilder, NodeDeclaration, OutputDeclaration, Shape, TensorId, TensorType,
 };
@@ -28,6 +28,11 @@ fn main() {
     {
         let config = Config { devices: three_devices(activate), ..Config::default() };
         write(name, "Three", three(), config);
+    }
+    for (name, calls) in [("packed", Calls::Packed), ("bound", Calls::Registry)] {
+        let devices = three_devices(Activate::PerRun).into_iter();
+        let devices = devices.map(|device| Device { calls, ..device }).collect();
+        write(name, "Three", three(), Config { devices, calls, ..Config::default() });
     }
     let arrays = Config {
         devices: three_devices(Activate::PerRun),

@@ -301,6 +301,8 @@ impl Runner<'_> {
             steps.borrow_memories(code, "self", &sites);
             if steps.steps().is_empty() {
                 self.ignore_environment(code, "There is no step.");
+            } else {
+                self.ignore_kernels(code, steps, 0);
             }
             let unused = |port: &&Port<'_>| takes_inputs && !steps.use_port(port);
             for port in self.ports.inputs.iter().filter(unused) {
@@ -421,6 +423,13 @@ impl Runner<'_> {
     pub(super) fn end(&self) -> &'static str {
         let gives = self.fallible() || self.ports.output_place == Placement::Workspace;
         if gives { "" } else { ";" }
+    }
+
+    /// Says that no step from `first` on calls a kernel that is bound by name.
+    pub(super) fn ignore_kernels(&self, code: &mut Code, steps: &Steps<'_>, first: usize) {
+        if self.binds() && !steps.call_bound(&steps.sites(first).collect::<Vec<_>>()) {
+            code.line("let _ = kernels; // No step calls one.");
+        }
     }
 
     /// Says that nothing in a function observes or calls anything.

@@ -7,7 +7,7 @@ use aot_rt::Activate;
 use toml::Value;
 
 use super::keys::{choice, show};
-use super::{Config, Key};
+use super::{Calls, Config, Key};
 use crate::codegen::is_snake_case;
 use crate::error::{Location, Problem};
 use crate::graph::{Graph, Node, Tensor};
@@ -33,6 +33,8 @@ pub struct Device {
     pub kind: Option<String>,
     /// When it is activated.
     pub activate: Activate,
+    /// How steps call its kernels.
+    pub calls: Calls,
     /// A rule in Rust for the nodes that it runs.
     pub rule: Option<Rule>,
 }
@@ -96,6 +98,14 @@ impl Device {
                 };
                 Some(())
             },
+        },
+        Key {
+            name: "calls",
+            values: r#"one of "direct", "packed", "registry""#,
+            default: r#""direct""#,
+            meaning: "how steps call its kernels: by typed methods of a trait, by one method for all, \
+                      or by functions bound by name when the program starts",
+            set: |device, value| choice(value).map(|value| device.calls = value),
         },
     ];
 }

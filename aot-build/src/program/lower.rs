@@ -31,6 +31,7 @@ fn lower_with(graph: &Graph, config: &Config, constants: ConstantPool) -> Result
         name: device.name.clone(),
         kind: device.kind().to_owned(),
         activate: device.activate,
+        calls: device.calls,
     });
     let assignment = Assignment::of(graph, &config.devices);
     let mut lowering = Lowering {

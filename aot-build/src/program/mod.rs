@@ -333,6 +333,8 @@ pub struct Device {
     pub kind: String,
     /// When it is activated.
     pub activate: aot_rt::Activate,
+    /// How its kernels are called.
+    pub calls: crate::config::Calls,
 }
 
 impl Program {

@@ -21,6 +21,16 @@ pub mod arrays {
     aot_rt::include_model!("arrays");
 }
 
+/// Three devices with one method.
+pub mod packed {
+    aot_rt::include_model!("packed");
+}
+
+/// Three devices, and the CPU, with kernels that are bound by name.
+pub mod bound {
+    aot_rt::include_model!("bound");
+}
+
 /// A device in a loop.
 pub mod loops {
     aot_rt::include_model!("loops");
@@ -52,6 +62,8 @@ mod published {
     aot_rt::include_model!("everything");
 }
 
+#[cfg(test)]
+mod conventions;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 #[allow(
     dead_code,
-    non_snake_case,
     unreachable_pub,
     clippy::many_single_char_names,
     clippy::similar_names,
@@ -304,6 +303,7 @@ mod aot_dense {
         });
 
         /// `dense/MatMul`: 3 → 2; 6 MACs.
+        #[inline(never)]
         pub fn fully_connected_0(workspace: &mut Workspace, instrument: &mut impl Instrument) {
             if instrument.before(&STEPS[0]) == Action::Skip {
                 return;
