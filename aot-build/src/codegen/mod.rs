@@ -114,7 +114,8 @@ pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Probl
     let body = code.into_text();
     limits::check_source(body.len(), &model.config)?;
     let type_name = model.type_name.clone();
-    let exports = runner.exports().into_iter().chain(ports.memories.exports()).collect();
+    let mut exports: Vec<_> = runner.exports().into_iter().chain(ports.memories.exports()).collect();
+    exports.sort();
     Ok(Generated {
         module_name: names::module_name(&type_name),
         type_name,

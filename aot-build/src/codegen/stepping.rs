@@ -191,14 +191,6 @@ impl Runner<'_> {
         }
     }
 
-    /// What steps may fail with, if they may.
-    fn step_error(&self) -> Option<String> {
-        if self.devices.is_used() {
-            return Some(self.devices.error() + &self.devices.errors());
-        }
-        self.binds().then(|| "::aot_rt::CallError".into())
-    }
-
     /// The type of a method's result that runs steps and gives something.
     fn step_result(&self, gives: &str) -> String {
         if !self.fallible() {
@@ -212,10 +204,10 @@ impl Runner<'_> {
     fn aliases(&self, code: &mut Code) {
         let name = &self.model.type_name;
         let devices = self.devices.list.iter().map(|device| format!(", {}", device.parameter));
-        let error = if self.devices.is_used() {
-            self.devices.error() + &self.devices.parameters()
+        let (parameters, error) = if self.devices.is_used() {
+            (self.devices.parameters(), self.devices.error() + &self.devices.parameters())
         } else {
-            "::aot_rt::CallError".into()
+            (String::new(), "::aot_rt::CallError".into())
         };
         code.blank();
         code.doc("The step that has run, if one was left.");
@@ -225,6 +217,12 @@ impl Runner<'_> {
         code.assign(
             &format!("type {name}Stepped<T{}>", devices.collect::<String>()),
             &format!("::core::result::Result<T, ::aot_rt::StepError<{error}>>"),
+        );
+        code.blank();
+        code.doc("What comes of running until a step.");
+        code.assign(
+            &format!("type {name}Until{parameters}"),
+            &format!("::core::result::Result<(), ::aot_rt::UntilError<{error}>>"),
         );
     }
 
@@ -473,17 +471,16 @@ impl Runner<'_> {
              # Errors\n\n\
              When there is no such step, or it does not come any more.",
         );
-        let error = match self.step_error() {
-            Some(error) => {
-                code.doc("When a step fails, which ends the run, and at every call after that.");
-                format!("<{error}>")
-            }
-            None => String::new(),
-        };
+        let mut result = "::core::result::Result<(), ::aot_rt::UntilError>".to_owned();
+        if self.fallible() {
+            code.doc("When a step fails, which ends the run, and at every call after that.");
+            let errors = if self.devices.is_used() { self.devices.errors() } else { String::new() };
+            result = format!("{}Until{errors}", self.model.type_name);
+        }
         code.wide_list(
             "pub fn run_until(",
             &["&mut self".into(), "name: &str".into()],
-            &format!(") -> ::core::result::Result<(), ::aot_rt::UntilError{error}> {{"),
+            &format!(") -> {result} {{"),
         );
         code.indented(|code| {
             self.check_ended(code, "::aot_rt::UntilError::Step(::aot_rt::StepError::Ended)");
@@ -495,9 +492,10 @@ impl Runner<'_> {
                     code.line("Ok(false) => (),");
                     code.line("result => return result.map(|_| ()),");
                 });
-                code.line(match self.step_error() {
-                    Some(_) => "self.step().map_err(::aot_rt::UntilError::Step)?;",
-                    None => "self.step();",
+                code.line(if self.fallible() {
+                    "self.step().map_err(::aot_rt::UntilError::Step)?;"
+                } else {
+                    "self.step();"
                 });
             });
             code.line("}");

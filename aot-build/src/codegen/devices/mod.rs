@@ -41,8 +41,10 @@ const TAKEN: [&str; 22] = [
 ];
 
 /// Ends of names that other items have: `NetDevices`.
-const TAKEN_KINDS: [&str; 10] =
-    ["active", "devices", "error", "inputs", "kernels", "metadata", "outputs", "run", "step", "stepped"];
+const TAKEN_KINDS: [&str; 11] = [
+    "active", "devices", "error", "inputs", "kernels", "metadata", "outputs", "run", "step", "stepped",
+    "until",
+];
 
 /// A device that the model calls, as generated code names it.
 #[derive(Debug)]

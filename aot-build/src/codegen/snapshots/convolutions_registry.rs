@@ -227,7 +227,7 @@ mod aot_dense {
             &'a mut self,
             kernels: &'a DenseKernels,
             image: &[i8; 16],
-        ) -> ::core::result::Result<&'a [i8; 16], ::aot_rt::StepError<::aot_rt::CallError>> {
+        ) -> DenseStepped<&'a [i8; 16]> {
             let run = self.start(kernels, image);
             run.finish_async().await
         }
@@ -252,6 +252,12 @@ mod aot_dense {
             Self::CONV_1_QUANTIZATION.dequantize(q.into())
         }
     }
+
+    /// The step that has run, if one was left.
+    type DenseStep = ::core::option::Option<&'static ::aot_rt::StepInfo>;
+
+    /// What comes of steps, which may fail.
+    type DenseStepped<T> = ::core::result::Result<T, ::aot_rt::StepError<::aot_rt::CallError>>;
 
     /// A run of [`Dense`] that goes step by step.
     ///
@@ -278,7 +284,7 @@ mod aot_dense {
         /// # Errors
         ///
         /// When a step fails, which ends the run, and at every call after that.
-        pub fn step(&mut self) -> ::core::result::Result<::core::option::Option<&'static ::aot_rt::StepInfo>, ::aot_rt::StepError<::aot_rt::CallError>> {
+        pub fn step(&mut self) -> DenseStepped<DenseStep> {
             if self.position == usize::MAX {
                 return Err(::aot_rt::StepError::Ended);
             }
@@ -323,7 +329,7 @@ mod aot_dense {
         /// # Errors
         ///
         /// When a step fails, which ends the run, and at every call after that.
-        pub fn finish(mut self) -> ::core::result::Result<&'a [i8; 16], ::aot_rt::StepError<::aot_rt::CallError>> {
+        pub fn finish(mut self) -> DenseStepped<&'a [i8; 16]> {
             while self.step()?.is_some() {}
             let Self { runner, .. } = self;
             Ok(runner.conv_1())
@@ -334,7 +340,7 @@ mod aot_dense {
         /// # Errors
         ///
         /// When a step fails, which ends the run, and at every call after that.
-        pub async fn finish_async(mut self) -> ::core::result::Result<&'a [i8; 16], ::aot_rt::StepError<::aot_rt::CallError>> {
+        pub async fn finish_async(mut self) -> DenseStepped<&'a [i8; 16]> {
             while self.step()?.is_some() {
                 ::aot_rt::yield_now().await;
             }

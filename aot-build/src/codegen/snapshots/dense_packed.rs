@@ -2,6 +2,7 @@
 
 #[allow(
     dead_code,
+    non_snake_case,
     unreachable_pub,
     clippy::many_single_char_names,
     clippy::similar_names,
@@ -218,8 +219,9 @@ mod aot_dense {
         ) -> ::core::result::Result<(), ::aot_rt::UntilError> {
             loop {
                 let next = self.next_step();
-                if ::aot_rt::is_next(&steps::STEPS, &steps::REPEATED, name, next)? {
-                    return Ok(());
+                match ::aot_rt::is_next(&steps::STEPS, &steps::REPEATED, name, next) {
+                    Ok(false) => (),
+                    result => return result.map(|_| ()),
                 }
                 self.step();
             }

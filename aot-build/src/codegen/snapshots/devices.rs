@@ -212,7 +212,7 @@ mod aot_dense {
             &'a mut self,
             devices: &'a mut DenseDevices<Npu, Dsp>,
             input_1: &[i8; 3],
-        ) -> ::core::result::Result<&'a [i8; 2], ::aot_rt::StepError<DenseError<Npu::Error, Dsp::Error>>> {
+        ) -> DenseStepped<&'a [i8; 2], Npu::Error, Dsp::Error> {
             let run = self.start(devices, input_1);
             run.finish_async().await
         }
@@ -237,6 +237,13 @@ mod aot_dense {
             Self::SOFTMAX_QUANTIZATION.dequantize(q.into())
         }
     }
+
+    /// The step that has run, if one was left.
+    type DenseStep = ::core::option::Option<&'static ::aot_rt::StepInfo>;
+
+    /// What comes of steps, which may fail.
+    type DenseStepped<T, Npu, Dsp> =
+        ::core::result::Result<T, ::aot_rt::StepError<DenseError<Npu, Dsp>>>;
 
     /// A run of [`Dense`] that goes step by step.
     ///
@@ -263,7 +270,7 @@ mod aot_dense {
         /// # Errors
         ///
         /// When a step fails, which ends the run, and at every call after that.
-        pub fn step(&mut self) -> ::core::result::Result<::core::option::Option<&'static ::aot_rt::StepInfo>, ::aot_rt::StepError<DenseError<Npu::Error, Dsp::Error>>> {
+        pub fn step(&mut self) -> DenseStepped<DenseStep, Npu::Error, Dsp::Error> {
             if self.position == usize::MAX {
                 return Err(::aot_rt::StepError::Ended);
             }
@@ -313,7 +320,7 @@ mod aot_dense {
         /// # Errors
         ///
         /// When a step fails, which ends the run, and at every call after that.
-        pub fn finish(mut self) -> ::core::result::Result<&'a [i8; 2], ::aot_rt::StepError<DenseError<Npu::Error, Dsp::Error>>> {
+        pub fn finish(mut self) -> DenseStepped<&'a [i8; 2], Npu::Error, Dsp::Error> {
             while self.step()?.is_some() {}
             let Self { runner, .. } = self;
             Ok(runner.softmax())
@@ -324,7 +331,7 @@ mod aot_dense {
         /// # Errors
         ///
         /// When a step fails, which ends the run, and at every call after that.
-        pub async fn finish_async(mut self) -> ::core::result::Result<&'a [i8; 2], ::aot_rt::StepError<DenseError<Npu::Error, Dsp::Error>>> {
+        pub async fn finish_async(mut self) -> DenseStepped<&'a [i8; 2], Npu::Error, Dsp::Error> {
             while self.step()?.is_some() {
                 ::aot_rt::yield_now().await;
             }
@@ -594,6 +601,7 @@ mod aot_dense {
 
     /// The steps of a run, in order.
     mod steps {
+        use ::aot_rt::kernels;
         use ::aot_rt::{Action, Elements, Instrument, Read, StepInfo, Write};
 
         use super::{DenseDevices, DenseDsp, DenseError, DenseNpu};
