@@ -196,7 +196,8 @@ impl Builder {
             change(&mut config);
         }
         let model = compile_file(&path, &config)?;
-        model.source.files.iter().filter(|file| **file != path).for_each(|file| watch(file));
+        let others = model.source.files.iter().filter(|file| file.path != path);
+        others.for_each(|file| watch(&file.path));
 
         let name = config.name.as_deref().map_or(stem, snake_case);
         let generated = codegen::generate(&model, &self.attributes).map_err(problem)?;

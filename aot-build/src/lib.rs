@@ -24,6 +24,7 @@ pub mod weights;
 
 mod builder;
 mod compile;
+mod hash;
 mod limits;
 mod model;
 mod nearest;

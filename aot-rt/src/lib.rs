@@ -7,7 +7,8 @@
 //! - [`kernels`], the arithmetic, each kernel written once,
 //! - [`fixed_point`], the integer arithmetic behind the quantized kernels,
 //! - [`Instrument`], what can observe the steps of a run,
-//! - [`Model`], the untyped face that every generated runner has.
+//! - [`Model`], the untyped face that every generated runner has,
+//! - [`metadata`], the types of what the compiler knows of a model.
 //!
 //! Users rarely name anything here but [`Model`], [`TensorInfo`] and
 //! [`include_model!`].
@@ -21,10 +22,13 @@ mod element;
 pub mod fixed_point;
 mod instrument;
 pub mod kernels;
+pub mod metadata;
 mod model;
 mod params;
 mod part;
 mod singleton;
+#[cfg(feature = "source")]
+mod source;
 mod tensor;
 mod workspace;
 
@@ -36,6 +40,8 @@ pub use model::{IoError, Model, input_elements, output_elements};
 pub use params::{Fields, Params, Value};
 pub use part::{part, part_mut};
 pub use singleton::Singleton;
+#[cfg(feature = "source")]
+pub use source::SOURCE;
 pub use tensor::{Quantization, TensorInfo};
 pub use workspace::{
     Access, Arena, Block, Operand, OperandError, Read, Region, Regions, Span, SpanError, Workspace, Write,

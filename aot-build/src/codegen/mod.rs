@@ -9,6 +9,7 @@ mod docs;
 mod environment;
 mod hooks;
 mod literal;
+mod metadata;
 mod names;
 mod ports;
 mod pushing;
@@ -75,6 +76,8 @@ pub struct Generated {
     /// Names that the module exports: the runner, and its input and output structs
     /// where there are several inputs or outputs.
     pub exports: Vec<String>,
+    /// The runner's `run` as it is declared: `pub fn run(&mut self, x: &[i8; 3]) -> &[i8; 2]`.
+    pub run: String,
     /// Items of the module. They use `CONSTANT_DATA: &[u8; N]`, which the caller
     /// defines in the module, unless `constants` is empty.
     pub body: String,
@@ -103,6 +106,8 @@ pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Probl
     runner.untyped(&mut code);
     code.blank();
     steps.module(&mut code);
+    code.blank();
+    metadata::module(&mut code, model);
     let body = code.into_text();
     limits::check_source(body.len(), &model.config)?;
     let type_name = model.type_name.clone();
@@ -113,6 +118,7 @@ pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Probl
         module_attributes: MODULE_ATTRIBUTES,
         export_attributes: EXPORT_ATTRIBUTES,
         exports: structs.into_iter().flatten().collect(),
+        run: runner.declaration_of_run(),
         body,
         constants: model.compiled.program.constants.bytes().to_vec(),
     })

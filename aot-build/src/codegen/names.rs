@@ -51,7 +51,8 @@ const METHODS: [&str; 24] = [
 ];
 
 /// Names that a type must not have, as generated code uses them for something else.
-const TAKEN: [&str; 11] = ["f32", "i16", "i32", "i64", "i8", "steps", "str", "u32", "u64", "u8", "usize"];
+const TAKEN: [&str; 13] =
+    ["aot_rt", "f32", "i16", "i32", "i64", "i8", "metadata", "steps", "str", "u32", "u64", "u8", "usize"];
 
 /// Name of the runner: the configured one, or that of the file (without extension)
 /// in `CamelCase`.
@@ -168,7 +169,7 @@ mod tests {
             assert_eq!(type_name(None, stem), Ok(expect.into()), "{stem}");
         }
         assert_eq!(type_name(Some("kws_2"), "x"), Ok("kws_2".into()));
-        for name in ["Self", "2", "a b", "", "é", "u8", "steps"] {
+        for name in ["Self", "2", "a b", "", "é", "u8", "steps", "metadata"] {
             assert!(type_name(Some(name), "x").is_err(), "{name}");
         }
         let problem = type_name(Some("my net"), "x").unwrap_err();

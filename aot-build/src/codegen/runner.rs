@@ -3,12 +3,12 @@
 
 use aot_rt::DType;
 
-use super::docs;
 use super::environment::INSTRUMENT;
 use super::literal::{array, float, integer};
 use super::ports::{Port, Ports};
 use super::steps::Steps;
 use super::writer::{CALL_WIDTH, Code};
+use super::{docs, metadata};
 use crate::Model;
 use crate::config::{InputPlacement, Placement};
 
@@ -142,6 +142,7 @@ impl Runner<'_> {
         constant(macs, "MACS", "u64", integer(compiled.program.macs()));
         code.doc("The steps, in order; what an instrument is told of them.");
         code.line("pub const STEPS: &'static [::aot_rt::StepInfo] = &steps::STEPS;");
+        metadata::constant(code);
         let inputs = self.ports.inputs.iter().map(|port| ("input", port));
         let outputs = self.ports.outputs.iter().map(|port| ("output", port));
         for (role, port) in inputs.chain(outputs) {
@@ -336,6 +337,13 @@ impl Runner<'_> {
     /// `fn name(&mut self, instrument, ..) -> .. {`, without the inputs.
     pub(super) fn private_signature(&self, code: &mut Code, name: &str) {
         self.function(code, &format!("fn {name}("), &[INSTRUMENT], false);
+    }
+
+    /// `run` as it is declared.
+    pub(super) fn declaration_of_run(&self) -> String {
+        let mut code = Code::new(0);
+        self.function(&mut code, "pub fn run(", &[], true);
+        code.into_text().trim_end_matches(" {\n").to_owned()
     }
 
     fn function(&self, code: &mut Code, open: &str, environment: &[&str], takes_inputs: bool) {

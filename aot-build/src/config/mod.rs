@@ -6,6 +6,7 @@
 
 mod file;
 mod keys;
+mod text;
 
 pub use keys::Key;
 /// Value of a key.
@@ -77,7 +78,7 @@ pub enum Placement {
 }
 
 /// Configuration of one model.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Config {
     /// Name of the generated type; that of the file by default.
     pub name: Option<String>,

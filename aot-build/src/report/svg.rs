@@ -209,14 +209,11 @@ mod tests {
         offset: usize,
     ) -> TensorReport {
         TensorReport {
-            name: name.into(),
-            bytes,
             first_step,
             last_step,
             pool: "workspace",
             offset: Some(offset),
-            alias_of: None,
-            overlaps: None,
+            ..TensorReport::new(name, None, bytes)
         }
     }
 

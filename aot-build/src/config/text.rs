@@ -1,0 +1,83 @@
+//! A configuration as text: what is hashed, and what a report shows.
+
+use toml::{Table, Value};
+
+use super::Config;
+
+impl Config {
+    /// The keys whose values are not the defaults, in alphabetical order, as the table of
+    /// a model in `aot.toml` sets them. Equal configurations give equal text.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        let defaults = table(&Self::default());
+        let set = table(self).into_iter().filter(|(key, value)| defaults.get(key) != Some(value));
+        Table::to_string(&set.collect())
+    }
+}
+
+fn table(config: &Config) -> Table {
+    match Value::try_from(config.within_toml()) {
+        Ok(Value::Table(table)) => table,
+        other => unreachable!("a configuration is a table of values that TOML knows: {other:?}"),
+    }
+}
+
+impl Config {
+    /// The same with limits that TOML can write: beyond them, nothing is limited.
+    fn within_toml(&self) -> Self {
+        const MAX: u64 = i64::MAX as u64;
+        let bytes = |bytes: usize| usize::try_from(MAX).map_or(bytes, |max| bytes.min(max));
+        Self {
+            ram_limit: self.ram_limit.map(bytes),
+            flash_limit: self.flash_limit.map(bytes),
+            model_limit: self.model_limit.min(MAX),
+            source_limit: bytes(self.source_limit),
+            search_limit: self.search_limit.min(MAX),
+            batch: self.batch.and_then(|batch| bytes(batch.get()).try_into().ok()),
+            shapes: self.shapes.iter().map(|shape| shape.iter().copied().map(bytes).collect()).collect(),
+            ..self.clone()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{InputPlacement, Memory};
+
+    #[test]
+    fn nothing_set_is_no_text() {
+        assert_eq!(Config::default().to_toml(), "");
+    }
+
+    #[test]
+    fn what_is_set_reads_back() {
+        let config = Config {
+            name: Some("Größe \"1\"\n".into()),
+            ram_limit: Some(32_768),
+            inputs: InputPlacement::Rows,
+            memory: Memory::Min,
+            batch: Some(const { std::num::NonZeroUsize::new(3).unwrap() }),
+            shapes: vec![vec![1, 2], vec![3]],
+            ..Config::default()
+        };
+        let text = config.to_toml();
+        let lines: Vec<_> = text.lines().filter(|line| line.contains(" = ")).collect();
+        assert_eq!(lines.first(), Some(&"batch = 3"));
+        assert!(lines.contains(&"inputs = \"rows\"") && lines.contains(&"ram_limit = 32768"), "{text}");
+        let read = text.parse::<Table>().unwrap();
+        assert_eq!(read, table(&config).into_iter().filter(|(key, _)| read.contains_key(key)).collect());
+        assert_eq!(read.len(), 6);
+        assert_eq!(read["name"].as_str(), config.name.as_deref());
+    }
+
+    #[test]
+    fn limits_beyond_those_of_toml_are_none() {
+        let config = |limit| Config { ram_limit: Some(limit), ..Config::default() };
+        assert_eq!(config(usize::MAX).to_toml(), config(i64::MAX as usize).to_toml());
+        let batch = std::num::NonZeroUsize::new(usize::MAX);
+        let config =
+            Config { model_limit: u64::MAX, shapes: vec![vec![usize::MAX]], batch, ..Config::default() };
+        assert!(config.to_toml().contains("model_limit = 9223372036854775807"));
+    }
+}
