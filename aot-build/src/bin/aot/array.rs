@@ -37,8 +37,13 @@ impl Array {
 
     /// Writes a `.npy` file.
     pub(crate) fn write(&self, path: &Path) -> Result<(), Error> {
+        write_file(path, &self.to_npy())
+    }
+
+    /// The contents of a `.npy` file.
+    pub(crate) fn to_npy(&self) -> Vec<u8> {
         let Self { dtype, shape, bytes } = self;
-        write_file(path, &npy::write(&Stored { dtype: *dtype, shape: shape.clone(), bytes }))
+        npy::write(&Stored { dtype: *dtype, shape: shape.clone(), bytes })
     }
 
     /// Whether type and extents are those of `ty`.
