@@ -50,7 +50,7 @@ fn check(folder: &Path, model: &str, options: &[&str]) {
     let json = aot(["check", "--json", model].iter().chain(options)).out;
     assert_eq!(std::fs::read_to_string(folder.join("metadata.json")).unwrap(), json);
     let name = serde_json::from_str::<Value>(&json).unwrap()["name"].as_str().unwrap().to_owned();
-    let krate = format!("{}_model", name.to_lowercase());
+    let krate = format!("model_{}", name.to_lowercase());
     let test = include_str!("bundle/metadata.rs").replace("CRATE", &krate).replace("RUNNER", &name);
     std::fs::write(folder.join("tests/metadata.rs"), test).unwrap();
     std::fs::write(folder.join("tests/metadata.txt"), in_lines(&json)).unwrap();
@@ -137,7 +137,7 @@ fn an_int8_model() {
     // The example of the documentation.
     let text = include_str!("../../../docs/metadata.md");
     let example = text.split("```rust").nth(1).and_then(|text| text.split("```").next()).unwrap();
-    let example = format!("use digits_model::Digits;\n#[test]\nfn example() {{{example}}}\n");
+    let example = format!("use model_digits::Digits;\n#[test]\nfn example() {{{example}}}\n");
     std::fs::write(folder.join("tests/documentation.rs"), example).unwrap();
     check(&folder, DIGITS, &[]);
     std::fs::remove_dir_all(folder).unwrap();
@@ -224,7 +224,7 @@ fn a_folder_that_is_not_empty_stays_as_it_is() {
     let json = ran.json();
     assert_eq!(
         (&json["package"], &json["type_name"], &json["runs"]),
-        (&"digits-model".into(), &"Digits".into(), &1.into())
+        (&"model-digits".into(), &"Digits".into(), &1.into())
     );
     assert_eq!(json["files"].as_array().unwrap().len(), files(&folder).len());
     assert_ne!(std::fs::read(folder.join("README.md")).unwrap(), b"mine");

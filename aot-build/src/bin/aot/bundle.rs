@@ -63,7 +63,7 @@ struct Answer {
 struct Bundle {
     summary: Summary,
     generated: Generated,
-    /// Name of the package: `kws-model`.
+    /// Name of the package: `model-kws`.
     package: String,
     reference: Reference,
 }
@@ -117,7 +117,7 @@ impl Bundle {
     fn new(arguments: &Arguments, model: &Model) -> Result<Self, Vec<Error>> {
         let generated = codegen::generate(model, &[])
             .map_err(|problem| vec![Error::new(&arguments.model, vec![problem])])?;
-        let package = format!("{}-model", snake_case(&model.type_name).replace('_', "-"));
+        let package = format!("model-{}", snake_case(&model.type_name).replace('_', "-"));
         let reference = Reference::new(arguments, model)?;
         Ok(Self { summary: Summary::new(model), generated, package, reference })
     }

@@ -3,7 +3,7 @@
 
 use aot_rt::metadata::Metadata;
 use aot_rt::{Access, Elements, Instrument, StepInfo};
-use digits_model::Digits;
+use model_digits::Digits;
 
 const METADATA: &Metadata = Digits::METADATA;
 
