@@ -3,11 +3,11 @@
 use std::env;
 use std::fmt;
 use std::fs;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
 use crate::codegen::{self, snake_case};
-use crate::config::{InputPlacement, Memory, Optimize, Placement, Rounding};
+use crate::config::{Calls, InputPlacement, Memory, Optimize, Placement, Rounding};
 use crate::error::{Error, Problem};
 use crate::plan::Planner;
 use crate::report::{MemoryReport, memory_html};
@@ -81,6 +81,11 @@ impl Builder {
         self.change(move |config| config.optimize = optimize)
     }
 
+    /// How steps call their kernels.
+    pub fn calls(self, calls: Calls) -> Self {
+        self.change(move |config| config.calls = calls)
+    }
+
     /// How often the integer arithmetic rounds.
     pub fn rounding(self, rounding: Rounding) -> Self {
         self.change(move |config| config.rounding = rounding)
@@ -106,6 +111,12 @@ impl Builder {
         self.change(move |config| config.planner = planner)
     }
 
+    /// Tensors, by their names in the model file, that can be read after a run.
+    pub fn keep<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
+        let names: Vec<String> = names.into_iter().map(Into::into).collect();
+        self.change(move |config| config.keep.clone_from(&names))
+    }
+
     /// Most bytes of RAM that the workspace may take.
     pub fn ram_limit(self, bytes: usize) -> Self {
         self.change(move |config| config.ram_limit = Some(bytes))
@@ -114,6 +125,12 @@ impl Builder {
     /// Most bytes of flash that the constants may take.
     pub fn flash_limit(self, bytes: usize) -> Self {
         self.change(move |config| config.flash_limit = Some(bytes))
+    }
+
+    /// Most multiply-accumulates of a step of a run that goes step by step: larger steps are
+    /// divided.
+    pub fn max_step_macs(self, macs: NonZeroU64) -> Self {
+        self.change(move |config| config.max_step_macs = Some(macs))
     }
 
     /// The first extent of inputs for which the file leaves it open.

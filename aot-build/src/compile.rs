@@ -1,10 +1,12 @@
 //! The way from a graph to a planned program.
 
+use std::num::NonZeroU64;
+
 use crate::config::{InputPlacement, Memory};
 use crate::error::{Location, Problem};
 use crate::graph::Graph;
 use crate::passes::DeadChannels;
-use crate::program::{BufferId, Operand, Program, Step, fuse_add, gaps, in_place, lower, overlap};
+use crate::program::{BufferId, Operand, Program, Step, blocks, fuse_add, gaps, in_place, lower, overlap};
 use crate::report::Figure;
 use crate::streaming::{self, Goal};
 use crate::{Config, limits, passes, plan, schedule};
@@ -38,6 +40,7 @@ pub struct Compiled {
 ///
 /// All operators that no kernel computes, or a plan beyond the limits.
 pub fn compile(mut graph: Graph, config: &Config) -> Result<Compiled, Vec<Problem>> {
+    graph.keep(&config.keep)?;
     let dead_channels = passes::run(&mut graph, config);
     let compiled = Compiled { dead_channels, ..compile_as_is(&graph, config)? };
     let problems = limits::check(&graph, &compiled, config);
@@ -97,10 +100,17 @@ fn in_best_order(program: Program, config: &Config) -> Result<Compiled, Vec<Prob
 /// Makes runs of the steps, as far as `goal` asks for, and plans.
 fn streamed(mut program: Program, goal: Goal, config: &Config) -> Result<Compiled, Vec<Problem>> {
     let pushed = if config.inputs == InputPlacement::Rows { Some(pushed_input(&program)?) } else { None };
+    let most = config.max_step_macs.map(NonZeroU64::get);
+    if let Some(limit) = most {
+        blocks::divide_products(&mut program, limit);
+    }
     streaming::stream(&mut program, goal, pushed, config.search_limit).map_err(|step| {
         let message = format!("the input cannot be pushed row by row: step `{step}` needs all of it");
         vec![Problem::new(message).at(Location::Key("inputs".into()))]
     })?;
+    if let Some(limit) = most {
+        blocks::divide_into_rows(&mut program, limit);
+    }
     // A state of this search costs as much as some of the other's.
     let limits = plan::Limits { nodes: config.search_limit / STATE_COST, ..plan::Limits::default() };
     plan(program, config.planner, &limits)

@@ -2,9 +2,10 @@
 //! it does not.
 
 use crate::compile::compile_as_is;
+use crate::config::InputPlacement;
 use crate::error::{Location, Problem, spaced};
 use crate::graph::Graph;
-use crate::program::{Program, Storage};
+use crate::program::{Program, Step, Storage, blocks};
 use crate::report::{MemoryReport, label};
 use crate::{Compiled, Config};
 
@@ -27,7 +28,30 @@ pub(crate) fn check(graph: &Graph, compiled: &Compiled, config: &Config) -> Vec<
     if constants > limit {
         problems.push(flash(&compiled.program, constants, limit));
     }
+    problems.extend(config.max_step_macs.and_then(|limit| macs(&compiled.program, config, limit.get())));
     problems
+}
+
+/// The problem with steps that compute more than `limit` at once, if there are such.
+fn macs(program: &Program, config: &Config, limit: u64) -> Option<Problem> {
+    let problem = |message: String| Problem::new(message).at(Location::Key("max_step_macs".into()));
+    if config.inputs == InputPlacement::Rows {
+        let message = "where the input is pushed in rows, a run does not go step by step".to_owned();
+        return Some(problem(message).help("leave out one of `max_step_macs` and `inputs = \"rows\"`"));
+    }
+    let mut beyond = blocks::beyond(program, limit);
+    let least = beyond.iter().map(|(_, macs)| *macs).max()?;
+    beyond.dedup_by_key(|(step, _)| &step.node);
+    let item = |(step, macs): &(&Step, u64)| {
+        format!("`{}` (`{}`) computes {} at least", step.name, label(&step.node), spaced(*macs))
+    };
+    let mut items: Vec<_> = beyond.iter().take(LISTED).map(item).collect();
+    if beyond.len() > LISTED {
+        items.push(format!("{} more", beyond.len() - LISTED));
+    }
+    let message =
+        format!("steps compute more than {} multiply-accumulates, however they are divided", spaced(limit));
+    Some(problem(message).items(items).help(format!("`max_step_macs = {least}` is the least that does")))
 }
 
 /// The problem with so many bytes of generated source, if they are too many.

@@ -98,19 +98,76 @@ pub(crate) fn run(folder: &Path) -> Tally {
             Err(error) => tally.failures.push(format!("{configuration}: {error}")),
         }
     }
+    if let Err(error) = run_divided(folder) {
+        tally.failures.push(format!("divided: {error}"));
+    }
     for failure in &mut tally.failures {
         failure.insert_str(0, &format!("{name}: "));
     }
     tally
 }
 
-fn run_sets(folder: &Path, config: &Config, tally: &mut Tally) -> Result<(), String> {
+/// The same with steps divided into parts as small as they can be: every output is the same
+/// to the bit.
+fn run_divided(folder: &Path) -> Result<(), String> {
+    let (meta, mut config) = configured(folder, &Config::default())?;
+    let graph = import::import(&folder.join(&meta.file), &config).map_err(|error| error.to_string())?.graph;
+    let text = |problems: Vec<aot_build::Problem>| {
+        problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    };
+    let whole = compile(graph.clone(), &config).map_err(text)?;
+    config.max_step_macs = std::num::NonZeroU64::new(1);
+    let divided = match compile(graph.clone(), &config) {
+        Ok(divided) => divided,
+        Err(problems) => {
+            let text = text(problems);
+            let least = text.rsplit_once("`max_step_macs = ").and_then(|(_, least)| least.split_once('`'));
+            config.max_step_macs = least.and_then(|(least, _)| least.parse().ok());
+            if config.max_step_macs.is_none() {
+                return Err(format!("which number would do? {text}"));
+            }
+            compile(graph, &config).map_err(|_| text)?
+        }
+    };
+    let mut run = Evaluator::new(&whole);
+    let mut run_divided = Evaluator::new(&divided);
+    for set in folders(folder).into_iter().filter(is_set) {
+        for inputs in inputs(&set, &whole, meta.sequence_steps.is_some())? {
+            let inputs: Vec<_> = inputs.iter().map(Vec::as_slice).collect();
+            if run.run(&inputs)? != run_divided.run(&inputs)? {
+                return Err(format!("{}: other outputs", set.display()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The inputs of each run of a set.
+fn inputs(set: &Path, compiled: &Compiled, sequence: bool) -> Result<Vec<Vec<Vec<u8>>>, String> {
+    let ports = compiled.program.inputs.iter().enumerate();
+    let inputs = ports.map(|(i, port)| read_steps(&set.join(format!("in{i}.npy")), port, sequence));
+    let inputs: Vec<_> = inputs.collect::<Result<_, _>>()?;
+    let steps = inputs.iter().map(Vec::len).max().unwrap_or(0);
+    Ok((0..steps).map(|step| inputs.iter().filter_map(|input| input.get(step).cloned()).collect()).collect())
+}
+
+fn is_set(path: &PathBuf) -> bool {
+    path.join("in0.npy").is_file()
+}
+
+/// What `meta.json` says, and the configuration with its keys.
+fn configured(folder: &Path, config: &Config) -> Result<(Meta, Config), String> {
     let meta = std::fs::read(folder.join("meta.json")).map_err(|error| error.to_string())?;
     let meta: Meta = serde_json::from_slice(&meta).map_err(|error| error.to_string())?;
     let mut config = config.clone();
-    for (key, value) in meta.config {
-        config.set(&key, value).map_err(|problem| problem.to_string())?;
+    for (key, value) in &meta.config {
+        config.set(key, value.clone()).map_err(|problem| problem.to_string())?;
     }
+    Ok((meta, config))
+}
+
+fn run_sets(folder: &Path, config: &Config, tally: &mut Tally) -> Result<(), String> {
+    let (meta, config) = configured(folder, config)?;
     let config = &config;
     let imported = import::import(&folder.join(&meta.file), config).map_err(|error| error.to_string())?;
     let compiled = match compile(imported.graph, config) {
@@ -122,7 +179,6 @@ fn run_sets(folder: &Path, config: &Config, tally: &mut Tally) -> Result<(), Str
             return if no_rows { Ok(()) } else { Err(text.join("\n")) };
         }
     };
-    let is_set = |path: &PathBuf| path.join("in0.npy").is_file();
     for set in folders(folder).into_iter().filter(is_set) {
         tally.sets += 1;
         run_set(&set, &compiled, meta.sequence_steps.is_some(), tally)

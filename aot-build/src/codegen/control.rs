@@ -12,7 +12,7 @@ use super::writer::Code;
 use crate::program::{Control, Flow, Operand, Step};
 
 /// Most arguments of a function before clippy finds them many.
-const MANY_ARGUMENTS: usize = 7;
+pub(super) const MANY_ARGUMENTS: usize = 7;
 
 impl<'m> Steps<'m> {
     /// What a step decides by, if it does.
@@ -40,7 +40,11 @@ impl<'m> Steps<'m> {
         if control.flow.blocks().iter().map(|(_, steps)| steps.len()).sum::<usize>() > MANY_STEPS {
             code.line(r#"#[allow(clippy::too_many_lines, reason = "a line for each step")]"#);
         }
-        code.wide_list(&format!("pub fn {}(", site.step.name), &signature, ") {");
+        code.wide_list(
+            &format!("pub fn {}(", site.step.name),
+            &signature,
+            &format!("){} {{", self.returns()),
+        );
         code.indented(|code| {
             self.before(code, site);
             match &control.flow {
@@ -52,6 +56,7 @@ impl<'m> Steps<'m> {
                 }),
             }
             self.after(code, site);
+            self.success(code);
         });
         code.line("}");
     }
@@ -70,7 +75,7 @@ impl<'m> Steps<'m> {
     }
 
     /// The byte that a step decides by.
-    fn truth(&self, step: &Step) -> String {
+    pub(super) fn truth(&self, step: &Step) -> String {
         let Some(Argument { place, .. }) = self.decides(step) else { return String::new() };
         match place {
             Place::Workspace(_, offset) => format!("workspace.read::<u8, {}, 1>()[0]", integer(offset)),
@@ -83,7 +88,7 @@ impl<'m> Steps<'m> {
     fn block(&self, code: &mut Code, steps: &'m [Step]) {
         for step in steps {
             let site = Site { step, layer: None };
-            self.call(code, "", site, &|port| port.ident.clone(), &[], ");");
+            self.call(code, "", site, &|port| port.ident.clone(), &[], ";");
         }
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! Signatures and calls are printed from the same list, so that they agree.
 
+use super::runner::Runner;
 use super::sites::Site;
 use super::steps::Steps;
 
@@ -15,6 +16,20 @@ pub(super) struct Given {
     ty: &'static str,
 }
 
+impl Runner<'_> {
+    /// The parameters that every run has beside an instrument and the caller's arrays.
+    pub(super) fn company_parameters(&self) -> Vec<String> {
+        let kernels = self.kernels_struct().map(|name| format!("kernels: &{name}"));
+        kernels.into_iter().collect()
+    }
+
+    /// The arguments for them, under the same names.
+    pub(super) fn company_arguments(&self) -> Vec<String> {
+        let kernels = self.kernels_struct().map(|_| "kernels".to_owned());
+        kernels.into_iter().collect()
+    }
+}
+
 impl<'m> Steps<'m> {
     /// Memory that steps work in.
     fn memories(&self, sites: &[Site<'m>]) -> Vec<Given> {
@@ -25,7 +40,9 @@ impl<'m> Steps<'m> {
 
     /// What every run brings with it.
     fn company(&self) -> Vec<Given> {
-        vec![Given { name: "instrument", ty: "&mut impl Instrument" }]
+        let instrument = Given { name: "instrument", ty: "&mut impl Instrument" };
+        let kernels = self.binds().then_some(Given { name: "kernels", ty: "&Kernels" });
+        [instrument].into_iter().chain(kernels).collect()
     }
 
     /// The parameters of a function that runs `sites`, `arrays` among them.

@@ -9,7 +9,7 @@ use super::ports::Port;
 use super::sites::Site;
 use super::steps::{Argument, Place, Steps};
 use super::writer::{CALL_WIDTH, Code};
-use crate::program::{Operand, Step, View};
+use crate::program::{Operand, View};
 
 impl<'m> Steps<'m> {
     /// The table of the steps, and of those that they hold.
@@ -20,10 +20,10 @@ impl<'m> Steps<'m> {
         let open = format!("pub static STEPS: [StepInfo; {}] = [", sites.len());
         match sites.as_slice() {
             [] => code.line(open + "];"),
-            [site] => code.block(open + "StepInfo {", "}];", |code| fields(code, 0, site.step)),
+            [site] => code.block(open + "StepInfo {", "}];", |code| fields(code, 0, *site)),
             sites => code.block(open, "];", |code| {
                 for (index, site) in sites.iter().enumerate() {
-                    code.block("StepInfo {", "},", |code| fields(code, index, site.step));
+                    code.block("StepInfo {", "},", |code| fields(code, index, *site));
                 }
             }),
         }
@@ -32,7 +32,7 @@ impl<'m> Steps<'m> {
     /// Leaves the function of a step that an instrument skips.
     pub(super) fn before(&self, code: &mut Code, site: Site<'m>) {
         let open = format!("if instrument.before(&STEPS[{}]) == Action::Skip {{", self.index(site));
-        code.block(open, "}", |code| code.line("return;"));
+        code.block(open, "}", |code| self.return_early(code));
     }
 
     /// Shows an instrument what a step has written.
@@ -108,6 +108,7 @@ impl<'m> Steps<'m> {
 /// Variant of `aot_rt::DType` and of `aot_rt::Elements`.
 pub(super) fn variant(dtype: DType) -> &'static str {
     match dtype {
+        DType::I4 => "I4",
         DType::I8 => "I8",
         DType::U8 => "U8",
         DType::I16 => "I16",
@@ -116,12 +117,13 @@ pub(super) fn variant(dtype: DType) -> &'static str {
         DType::I64 => "I64",
         DType::U64 => "U64",
         DType::F16 => "F16",
+        DType::BF16 => "BF16",
         DType::F32 => "F32",
         DType::Bool => "Bool",
     }
 }
 
-fn fields(code: &mut Code, index: usize, step: &Step) {
+fn fields(code: &mut Code, index: usize, Site { step, layer }: Site<'_>) {
     code.line(format!("index: {},", integer(index)));
     code.line(format!("name: {:?},", step.name));
     code.line(format!("operator: {:?},", step.operator));
@@ -132,5 +134,6 @@ fn fields(code: &mut Code, index: usize, step: &Step) {
     code.line(format!("node: {:?},", step.node));
     code.line(format!("macs: {},", integer(step.macs)));
     code.line(format!("bytes: {},", integer(step.bytes())));
+    code.line(format!("rows: {},", integer(layer.map_or(1, |layer| layer.rows.rows))));
     code.line("device: None,");
 }

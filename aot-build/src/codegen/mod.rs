@@ -5,6 +5,7 @@
 //! `::aot_rt`.
 
 mod control;
+mod conventions;
 mod docs;
 mod environment;
 mod hooks;
@@ -12,12 +13,14 @@ mod literal;
 mod metadata;
 mod names;
 mod ports;
+mod positions;
 mod pushing;
 mod rows;
 mod runner;
 mod sites;
 mod specialise;
 mod state;
+mod stepping;
 mod steps;
 mod untyped;
 mod writer;
@@ -48,7 +51,7 @@ const MODULE_ATTRIBUTES: &str = r#"#[allow(
 const EXPORT_ATTRIBUTES: &str = r#"#[allow(
     unused_imports,
     unreachable_pub,
-    reason = "the structs of inputs and outputs need not be named"
+    reason = "the structs of inputs, outputs and runs need not be named"
 )]"#;
 
 /// Rust source for a model. The macro and the build script put it together with the
@@ -73,8 +76,9 @@ pub struct Generated {
     pub module_attributes: &'static str,
     /// Attributes of the `use` that exports the names.
     pub export_attributes: &'static str,
-    /// Names that the module exports: the runner, and its input and output structs
-    /// where there are several inputs or outputs.
+    /// Names that the module exports: the runner, its input and output structs where there
+    /// are several inputs or outputs, the struct of kernels where they are bound by name, and
+    /// the struct of a run that goes step by step.
     pub exports: Vec<String>,
     /// The runner's `run` as it is declared: `pub fn run(&mut self, x: &[i8; 3]) -> &[i8; 2]`.
     pub run: String,
@@ -100,8 +104,13 @@ pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Probl
     let mut code = Code::new(1);
     runner.declaration(&mut code, attributes);
     runner.port_structs(&mut code);
+    runner.kernels(&mut code, &steps);
     code.blank();
     runner.implementation(&mut code, &steps);
+    if let Some(run) = runner.run_struct() {
+        runner.run_declaration(&mut code, &steps, &run);
+        runner.run_implementation(&mut code, &steps, &run);
+    }
     code.blank();
     runner.untyped(&mut code);
     code.blank();
@@ -111,13 +120,14 @@ pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Probl
     let body = code.into_text();
     limits::check_source(body.len(), &model.config)?;
     let type_name = model.type_name.clone();
-    let structs = [Some(type_name.clone()), runner.inputs_struct(), runner.outputs_struct()];
+    let structs =
+        [runner.inputs_struct(), runner.outputs_struct(), runner.kernels_struct(), runner.run_struct()];
     Ok(Generated {
         module_name: format!("aot_{}", names::snake_case(&type_name)),
+        exports: [type_name.clone()].into_iter().chain(structs.into_iter().flatten()).collect(),
         type_name,
         module_attributes: MODULE_ATTRIBUTES,
         export_attributes: EXPORT_ATTRIBUTES,
-        exports: structs.into_iter().flatten().collect(),
         run: runner.declaration_of_run(),
         body,
         constants: model.compiled.program.constants.bytes().to_vec(),

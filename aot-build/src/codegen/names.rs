@@ -23,12 +23,13 @@ const KEYWORDS: [&str; 53] = [
 ];
 
 /// Methods of every runner, and the variables in them.
-const METHODS: [&str; 24] = [
+const METHODS: &[&str] = &[
     "new",
     "take",
     "run",
     "run_in_place",
     "run_bytes",
+    "run_bytes_with",
     "default",
     "workspace",
     "inputs",
@@ -45,9 +46,19 @@ const METHODS: [&str; 24] = [
     "pushed",
     "layer",
     "instrument",
+    "kernels",
+    "bind",
+    "done",
     "run_with",
     "run_in_place_with",
     "feed_row_with",
+    "start",
+    "start_with",
+    "start_in_place",
+    "start_in_place_with",
+    "run_async",
+    "program_counter",
+    "next_counter",
 ];
 
 /// Names that a type must not have, as generated code uses them for something else.

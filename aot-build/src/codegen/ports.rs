@@ -27,14 +27,19 @@ impl<'m> Port<'m> {
         &self.port.ty
     }
 
-    /// Name of the element type.
+    /// The Rust type of what the array holds: elements, or bytes that hold two.
     pub(super) fn element(&self) -> &'static str {
         self.ty().dtype.rust_type()
     }
 
+    /// Length of its array: the number of elements, or of bytes that hold two.
+    pub(super) fn units(&self) -> usize {
+        self.ty().dtype.units(self.ty().shape.elements())
+    }
+
     /// The array type: `[i8; 490]`.
     pub(super) fn array(&self) -> String {
-        format!("[{}; {}]", self.element(), integer(self.ty().shape.elements()))
+        format!("[{}; {}]", self.element(), integer(self.units()))
     }
 
     /// The array as bytes: `u8, 0, 490`, generic arguments of the workspace.
@@ -44,7 +49,7 @@ impl<'m> Port<'m> {
 
     /// Generic arguments of the workspace: `i8, 0, 490`.
     pub(super) fn region(&self) -> String {
-        let (offset, len) = (integer(self.offset), integer(self.ty().shape.elements()));
+        let (offset, len) = (integer(self.offset), integer(self.units()));
         format!("{}, {offset}, {len}", self.element())
     }
 
@@ -58,11 +63,16 @@ impl<'m> Port<'m> {
     }
 }
 
+/// What the names of tensors that are kept start with.
+const KEPT: &str = "kept";
+
 /// Inputs and outputs of a model.
 #[derive(Debug)]
 pub(super) struct Ports<'m> {
     pub(super) inputs: Vec<Port<'m>>,
     pub(super) outputs: Vec<Port<'m>>,
+    /// What can be read after a run besides: `kept_relu_3`.
+    pub(super) kept: Vec<Port<'m>>,
     /// Where the inputs are.
     pub(super) input_place: InputPlacement,
     /// Where the outputs are.
@@ -74,7 +84,8 @@ impl<'m> Ports<'m> {
         let mut names = Names::default();
         let mut ports = |role, ports: &'m [program::Port]| -> Vec<Port<'m>> {
             let mut port = |port: &'m program::Port| {
-                let ident = names.port(role, &port.name);
+                let prefix = if role == KEPT { "kept " } else { "" };
+                let ident = names.port(role, &format!("{prefix}{}", port.name));
                 let upper = ident.to_ascii_uppercase();
                 let offset = compiled.offsets[port.view.buffer.index()] + port.view.offset;
                 Port { ident, upper, offset, port }
@@ -84,6 +95,7 @@ impl<'m> Ports<'m> {
         Self {
             inputs: ports("input", &compiled.program.inputs),
             outputs: ports("output", &compiled.program.outputs),
+            kept: ports(KEPT, &compiled.program.kept),
             input_place: config.inputs,
             output_place: config.outputs,
         }

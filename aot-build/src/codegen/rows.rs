@@ -28,7 +28,8 @@ impl<'m> Steps<'m> {
     pub(super) fn rows_call(&self, code: &mut Code, run: &Run, array: &impl Fn(&Port<'_>) -> String) {
         let arrays = self.run_ports(run).iter().map(|(port, _)| array(port)).collect();
         let arguments = self.passed(&self.run_sites(run), arrays);
-        code.list(&format!("steps::rows_{}(", run.first), &arguments, ");", CALL_WIDTH);
+        let close = format!("){};", self.propagated());
+        code.list(&format!("steps::rows_{}(", run.first), &arguments, &close, CALL_WIDTH);
     }
 
     /// The function of a run, and the table of its layers.
@@ -67,7 +68,7 @@ impl<'m> Steps<'m> {
             given.push(format!("{}: {reference}{}", port.ident, port.array()));
         }
         let signature = self.signature(&self.run_sites(run), given);
-        code.wide_list(&format!("pub fn {name}("), &signature, ") {");
+        code.wide_list(&format!("pub fn {name}("), &signature, &format!("){} {{", self.returns()));
         code.indented(|code| {
             if self.pushed(run).is_none() {
                 code.line("let mut rows = Rows::new();");
@@ -75,26 +76,25 @@ impl<'m> Steps<'m> {
             let layer = if count == 1 { "_" } else { "layer" };
             let open = format!("while let Some(({layer}, row)) = rows.next(&{upper}, {pushed}) {{");
             code.block(open, "}", |code| {
-                if count == 1 {
-                    self.call(code, "", self.site(run.first), &|port| port.ident.clone(), &["row"], ");");
-                    return;
-                }
-                code.block("match layer {", "}", |code| {
-                    for (layer, i) in run.steps().enumerate() {
-                        let pattern = if layer + 1 == count { "_".to_owned() } else { layer.to_string() };
-                        self.call(
-                            code,
-                            &format!("{pattern} => "),
-                            self.site(i),
-                            &|port| port.ident.clone(),
-                            &["row"],
-                            "),",
-                        );
-                    }
-                });
+                self.row(code, run);
             });
+            self.success(code);
         });
         code.line("}");
+    }
+
+    /// Computes row `row` of the layer `layer`.
+    pub(super) fn row(&self, code: &mut Code, run: &Run) {
+        let array = |port: &Port<'_>| port.ident.clone();
+        if run.layers.len() == 1 {
+            return self.call(code, "", self.site(run.first), &array, &["row"], ";");
+        }
+        code.block("match layer {", "}", |code| {
+            for (layer, i) in run.steps().enumerate() {
+                let pattern = if layer + 1 == run.layers.len() { "_".to_owned() } else { layer.to_string() };
+                self.call(code, &format!("{pattern} => "), self.site(i), &array, &["row"], ",");
+            }
+        });
     }
 
     fn layer(&mut self, code: &mut Code, layer: &RowLayer) {

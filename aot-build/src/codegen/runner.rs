@@ -92,9 +92,10 @@ impl Runner<'_> {
         code.block(format!("impl {} {{", self.name()), "}", |code| {
             self.constants(code);
             self.constructors(code);
+            self.bind(code, steps);
             self.fill_workspace(code);
             if self.has_state() {
-                reset(code);
+                self.reset(code);
             }
             if let (Some(pushed), [input]) = (self.model.compiled.program.pushed, &self.ports.inputs[..]) {
                 self.push_rows(code, steps, input, pushed);
@@ -107,16 +108,25 @@ impl Runner<'_> {
             } else {
                 self.run_steps(code, steps, "run", true);
             }
+            if let Some(run) = self.run_struct() {
+                self.starts(code, steps, &run);
+            }
             if self.ports.output_place == Placement::Workspace {
                 for port in &self.ports.outputs {
-                    output_region(code, port);
+                    result_region(code, "Output", port);
                 }
+            }
+            for port in &self.ports.kept {
+                result_region(code, "Kept tensor", port);
             }
             for port in &self.ports.inputs {
                 quantize(code, port);
             }
             for port in &self.ports.outputs {
-                dequantize(code, port);
+                dequantize(code, "output", port);
+            }
+            for port in &self.ports.kept {
+                dequantize(code, "kept tensor", port);
             }
         });
     }
@@ -141,11 +151,13 @@ impl Runner<'_> {
         };
         constant(macs, "MACS", "u64", integer(compiled.program.macs()));
         code.doc("The steps, in order; what an instrument is told of them.");
-        code.line("pub const STEPS: &'static [::aot_rt::StepInfo] = &steps::STEPS;");
+        let steps: usize = compiled.program.steps.iter().map(|step| step.with_nested().len()).sum();
+        code.line(format!("pub const STEPS: &'static [::aot_rt::StepInfo; {steps}] = &steps::STEPS;"));
         metadata::constant(code);
         let inputs = self.ports.inputs.iter().map(|port| ("input", port));
         let outputs = self.ports.outputs.iter().map(|port| ("output", port));
-        for (role, port) in inputs.chain(outputs) {
+        let kept = self.ports.kept.iter().map(|port| ("kept tensor", port));
+        for (role, port) in inputs.chain(outputs).chain(kept) {
             code.blank();
             let name = docs::code_span(&port.port.name);
             let (upper, shape) = (&port.upper, &port.ty().shape);
@@ -221,9 +233,8 @@ impl Runner<'_> {
             for port in &self.ports.inputs {
                 code.line(format!("*self.{}_mut() = *{};", port.ident, self.input_array(port)));
             }
-            let end = if self.ports.output_place == Placement::Caller { ";" } else { "" };
             let passed = self.passed_on(self.output_arguments());
-            code.line(format!("self.run_in_place_with({passed}){end}"));
+            code.line(format!("self.run_in_place_with({passed}){}", self.end()));
         });
         code.line("}");
     }
@@ -252,7 +263,7 @@ impl Runner<'_> {
                 code.line("let workspace = &mut self.workspace;");
             }
             if steps.steps().is_empty() {
-                code.line("let _ = instrument; // There is no step.");
+                self.ignore_environment(code, "There is no step.");
             }
             let unused = |port: &&Port<'_>| takes_inputs && !steps.use_port(port);
             for port in self.ports.inputs.iter().filter(unused) {
@@ -262,10 +273,10 @@ impl Runner<'_> {
                 let names: Vec<_> = self.ports.outputs.iter().map(|port| port.ident.clone()).collect();
                 code.wide_list(&format!("let {outputs} {{ "), &names, " } = outputs;");
             }
+            self.doubt_state(code);
             steps.calls(code, 0, |port| self.array(port));
-            if self.ports.output_place == Placement::Workspace {
-                self.result(code);
-            }
+            self.trust_state(code);
+            self.result(code, "self");
         });
         code.line("}");
     }
@@ -274,14 +285,16 @@ impl Runner<'_> {
     pub(super) fn uninstrumented(&self, code: &mut Code, name: &str, takes_inputs: bool, doc: &str) {
         code.blank();
         code.doc(doc);
+        self.doc_errors(code);
         self.function(code, &format!("pub fn {name}("), &[], takes_inputs);
         let inputs = match self.inputs_struct() {
             Some(_) => vec!["inputs".to_owned()],
             None => self.ports.inputs.iter().map(|port| port.ident.clone()).collect(),
         };
         let inputs = if takes_inputs { inputs } else { Vec::new() };
-        let passed = [vec!["&mut ()".to_owned()], inputs, self.output_arguments()].concat();
-        let end = if self.ports.output_place == Placement::Caller { ";" } else { "" };
+        let environment = [vec!["&mut ()".to_owned()], self.company_arguments()].concat();
+        let passed = [environment, inputs, self.output_arguments()].concat();
+        let end = self.end();
         code.indented(|code| {
             code.list(&format!("self.{name}_with("), &passed, &format!("){end}"), CALL_WIDTH);
         });
@@ -302,35 +315,46 @@ impl Runner<'_> {
     ) {
         code.blank();
         code.doc(format!("[`{name}`](Self::{name}), observed by `instrument`."));
+        self.doc_errors(code);
         attributes(code);
         self.function(code, &format!("pub fn {name}_with("), &[INSTRUMENT], takes_inputs);
     }
 
-    /// What a run hands on: the instrument, and `arguments`.
+    /// What a run hands on: the instrument, what else comes with it, and `arguments`.
     pub(super) fn passed_on(&self, arguments: Vec<String>) -> String {
-        [vec!["instrument".to_owned()], arguments].concat().join(", ")
+        [vec!["instrument".to_owned()], self.company_arguments(), arguments].concat().join(", ")
     }
 
-    pub(super) fn has_state(&self) -> bool {
-        !self.model.compiled.program.states.is_empty()
+    /// What ends a call that is a function's last.
+    pub(super) fn end(&self) -> &'static str {
+        let gives = self.fallible() || self.ports.output_place == Placement::Workspace;
+        if gives { "" } else { ";" }
     }
 
-    /// Resets the state before the first run.
-    pub(super) fn ensure_state(&self, code: &mut Code) {
-        if self.has_state() {
-            code.block("if !self.has_state {", "}", |code| code.line("self.reset();"));
+    /// Says that nothing in a function observes or calls anything.
+    pub(super) fn ignore_environment(&self, code: &mut Code, why: &str) {
+        match self.company_arguments().as_slice() {
+            [] => code.line(format!("let _ = instrument; // {why}")),
+            company => code.line(format!("let _ = (instrument, {}); // {why}", company.join(", "))),
         }
     }
 
-    pub(super) fn result(&self, code: &mut Code) {
-        match (self.outputs_struct(), self.ports.outputs.as_slice()) {
-            (Some(name), outputs) => code.block(format!("{name} {{"), "}", |code| {
-                for port in outputs {
-                    code.line(format!("{0}: self.{0}(),", port.ident));
-                }
-            }),
-            (None, [port]) => code.line(format!("self.{}()", port.ident)),
-            (None, _) => (),
+    /// What a run of `runner` gives, at the end of its function.
+    pub(super) fn result(&self, code: &mut Code, runner: &str) {
+        let [open, close] = if self.fallible() { ["Ok(", ")"] } else { ["", ""] };
+        match (self.ports.output_place, self.outputs_struct(), self.ports.outputs.as_slice()) {
+            (Placement::Workspace, Some(name), outputs) => {
+                code.block(format!("{open}{name} {{"), &format!("}}{close}"), |code| {
+                    for port in outputs {
+                        code.line(format!("{0}: {runner}.{0}(),", port.ident));
+                    }
+                });
+            }
+            (Placement::Workspace, None, [port]) => {
+                code.line(format!("{open}{runner}.{}(){close}", port.ident));
+            }
+            _ if self.fallible() => code.line("Ok(())"),
+            _ => (),
         }
     }
 
@@ -349,6 +373,7 @@ impl Runner<'_> {
     fn function(&self, code: &mut Code, open: &str, environment: &[&str], takes_inputs: bool) {
         let mut arguments = vec!["&mut self".to_owned()];
         arguments.extend(environment.iter().map(ToString::to_string));
+        arguments.extend(self.company_parameters());
         if takes_inputs {
             match (self.inputs_struct(), self.ports.inputs.as_slice()) {
                 (Some(name), _) => arguments.push(format!("inputs: {name}<'_>")),
@@ -358,12 +383,12 @@ impl Runner<'_> {
             }
         }
         arguments.extend(self.output_parameters());
-        let result = match (self.ports.output_place, self.outputs_struct(), &self.ports.outputs[..]) {
-            (Placement::Workspace, Some(name), _) => format!(" -> {name}<'_>"),
-            (Placement::Workspace, None, [port]) => format!(" -> &{}", port.array()),
-            _ => String::new(),
+        let gives = match (self.ports.output_place, self.outputs_struct(), &self.ports.outputs[..]) {
+            (Placement::Workspace, Some(name), _) => format!("{name}<'_>"),
+            (Placement::Workspace, None, [port]) => format!("&{}", port.array()),
+            _ => "()".into(),
         };
-        code.wide_list(open, &arguments, &format!("){result} {{"));
+        code.wide_list(open, &arguments, &format!("){} {{", self.result_type(&gives)));
     }
 
     /// The parameters for outputs, where they are the caller's.
@@ -410,19 +435,6 @@ fn derives(attribute: &str, name: &str) -> bool {
     attribute.contains("derive") && attribute.split(|c: char| !c.is_alphanumeric()).any(|word| word == name)
 }
 
-/// The function that sets the state as the model file says.
-fn reset(code: &mut Code) {
-    code.blank();
-    code.doc(
-        "Sets what is kept from run to run as the model file says; the first run does it\n\
-         by itself.",
-    );
-    code.block("pub fn reset(&mut self) {", "}", |code| {
-        code.line("steps::reset(&mut self.workspace);");
-        code.line("self.has_state = true;");
-    });
-}
-
 fn input_region(code: &mut Code, port: &Port<'_>) {
     code.blank();
     code.doc(format!(
@@ -434,11 +446,11 @@ fn input_region(code: &mut Code, port: &Port<'_>) {
     });
 }
 
-fn output_region(code: &mut Code, port: &Port<'_>) {
+fn result_region(code: &mut Code, title: &str, port: &Port<'_>) {
     code.blank();
     code.doc(format!(
         "{}\n\nAs the last run left it; writing an input may destroy it.",
-        docs::port("Output", port)
+        docs::port(title, port)
     ));
     code.line("#[must_use]");
     code.block(format!("pub fn {}(&self) -> &{} {{", port.ident, port.array()), "}", |code| {
@@ -460,13 +472,13 @@ fn quantize(code: &mut Code, port: &Port<'_>) {
     });
 }
 
-fn dequantize(code: &mut Code, port: &Port<'_>) {
+fn dequantize(code: &mut Code, role: &str, port: &Port<'_>) {
     let element = port.element();
     if port.quantization().is_none() || port.ty().dtype == DType::I64 {
         return;
     }
     code.blank();
-    code.doc(format!("The real value of an integer of output {}.", docs::code_span(&port.port.name)));
+    code.doc(format!("The real value of an integer of {role} {}.", docs::code_span(&port.port.name)));
     code.line("#[must_use]");
     code.block(format!("pub fn dequantize_{}(q: {element}) -> f32 {{", port.ident), "}", |code| {
         let q = if port.ty().dtype == DType::I32 { "q" } else { "q.into()" };

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use aot_rt::Access;
 use aot_rt::kernels::{Kernel, Kind, Mode};
-use aot_rt::{Access, DType};
 
 use super::docs;
 use super::literal::{integer, params};
@@ -12,7 +12,7 @@ use super::ports::{Port, Ports};
 use super::sites::Site;
 use super::specialise::specialises;
 use super::writer::{CALL_WIDTH, Code};
-use crate::config::Optimize;
+use crate::config::{Calls, Optimize};
 use crate::error::spaced;
 use crate::program::{ConstantView, Flow, Operand, Step, Storage, View, Work, overlapped};
 use crate::{Compiled, Model};
@@ -44,6 +44,8 @@ pub(super) struct Steps<'m> {
     pub(super) kernel_imports: BTreeSet<&'static str>,
     /// Parameters already printed: kernel's name and parameters to their name.
     params: HashMap<(&'static str, String), String>,
+    /// Whether behind one of the steps comes that of the next position, without a word on it.
+    pub(super) falls_through: bool,
     /// Positions in the table of steps, by name.
     indices: HashMap<&'m str, usize>,
 }
@@ -57,12 +59,22 @@ impl<'m> Steps<'m> {
             imports: BTreeSet::new(),
             kernel_imports: BTreeSet::new(),
             params: HashMap::new(),
+            falls_through: false,
             indices: steps.enumerate().map(|(i, step)| (step.name.as_str(), i)).collect(),
         }
     }
 
     pub(super) fn compiled(&self) -> &'m Compiled {
         &self.model.compiled
+    }
+
+    pub(super) fn calls_by(&self) -> Calls {
+        self.model.config.calls
+    }
+
+    /// Most multiply-accumulates of a step, if they are limited.
+    pub(super) fn most_macs(&self) -> Option<u64> {
+        self.model.config.max_step_macs.map(std::num::NonZeroU64::get)
     }
 
     pub(super) fn place(&self, operand: &Operand) -> Place<'m> {
@@ -96,7 +108,7 @@ impl<'m> Steps<'m> {
 
     /// How a step calls its kernel. Elementwise kernels of a run are given rows as
     /// they are given whole tensors.
-    fn mode(&self, Site { step, layer }: Site<'_>) -> Mode {
+    pub(super) fn mode(&self, Site { step, layer }: Site<'_>) -> Mode {
         match (layer, step.kind()) {
             (None, _) | (_, Kind::Elementwise) => step.mode(|view| self.start(view)),
             (Some(layer), _) => Mode::Row { rings: [layer.rings[0], layer.rings[1]], row: 0 },
@@ -130,7 +142,7 @@ impl<'m> Steps<'m> {
     }
 
     /// Channels of the largest cell that a step computes on the stack, if any does.
-    fn largest_cell(&self) -> Option<usize> {
+    pub(super) fn largest_cell(&self) -> Option<usize> {
         let overlapping = self.sites(0).filter(|site| matches!(self.mode(*site), Mode::Overlapping(_)));
         overlapping.filter_map(|site| site.step.window()).map(|(_, channels)| channels[1]).max()
     }
@@ -159,7 +171,7 @@ impl<'m> Steps<'m> {
                 self.rows_call(code, run, &array);
                 steps.start = run.steps().end;
             } else {
-                self.call(code, "steps::", self.site(i), &array, &[], ");");
+                self.call(code, "steps::", self.site(i), &array, &[], ";");
             }
         }
     }
@@ -174,7 +186,8 @@ impl<'m> Steps<'m> {
         caller.collect()
     }
 
-    /// The call of a step, with `more` arguments behind the caller's arrays.
+    /// The call of a step, with `more` arguments behind the caller's arrays, and `end` behind
+    /// the call.
     pub(super) fn call(
         &self,
         code: &mut Code,
@@ -182,7 +195,7 @@ impl<'m> Steps<'m> {
         site: Site<'m>,
         array: &impl Fn(&Port<'_>) -> String,
         more: &[&str],
-        close: &str,
+        end: &str,
     ) {
         let (family, mut arrays) = match site.step.control() {
             Some(_) => {
@@ -194,7 +207,8 @@ impl<'m> Steps<'m> {
         };
         arrays.extend(more.iter().map(ToString::to_string));
         let arguments = self.passed(&family, arrays);
-        code.list(&format!("{path}{}(", site.step.name), &arguments, close, CALL_WIDTH);
+        let close = format!("){}{end}", self.propagated());
+        code.list(&format!("{path}{}(", site.step.name), &arguments, &close, CALL_WIDTH);
     }
 
     /// The module.
@@ -212,8 +226,13 @@ impl<'m> Steps<'m> {
         self.reset(&mut functions);
         if let (Some(pushed), [input]) = (self.compiled().program.pushed, &self.ports.inputs[..]) {
             self.input_row(&mut functions, input, pushed);
+        } else if !self.fallible() {
+            self.step_function(&mut functions);
         }
         self.table(&mut functions);
+        self.kernel_table(&mut functions);
+        let mut modes = Code::new(code.indent() + 1);
+        self.used_modes(&mut modes);
         if !self.steps().is_empty() {
             self.imports.extend(["Action", "Elements", "Instrument"]);
         }
@@ -240,6 +259,11 @@ impl<'m> Steps<'m> {
                     "type Workspace = ::aot_rt::Workspace<{{ super::{runner}::ARENA_BYTES }}>;"
                 ));
             }
+            if self.binds() {
+                code.blank();
+                code.line(format!("type Kernels = super::{runner}Kernels;"));
+            }
+            code.append(modes);
             if let Some(channels) = self.largest_cell() {
                 code.blank();
                 code.doc("Channels of the largest cell that is computed on the stack, for a result that overlaps its operand.");
@@ -278,7 +302,13 @@ impl<'m> Steps<'m> {
             return name.clone();
         }
         let ty = kernel.params().name();
-        let name = if self.specialised(kernel) {
+        let name = if self.described() {
+            self.kernel_imports.insert("Kernel");
+            let name = step.name.to_ascii_uppercase();
+            let open = format!("static {name}: Kernel = Kernel::{}(", kernel.variant());
+            params(code, &open, kernel.params(), ");");
+            name
+        } else if self.specialised(kernel) {
             self.imports.insert("specialise");
             let name = type_of_step(&step.name);
             params(code, &format!("specialise!({name}: kernels::{ty} = "), kernel.params(), ");");
@@ -312,19 +342,36 @@ impl<'m> Steps<'m> {
         for argument in &arguments {
             self.binding(&mut body, argument);
         }
+        if self.described() {
+            self.described_call(&mut body, site, kernel, parameters, &arguments);
+        } else {
+            self.direct_call(&mut body, site, kernel, parameters, &arguments);
+        }
+        self.after(&mut body, site);
+        self.success(&mut body);
+        code.wide_list(&format!("pub fn {}(", step.name), &signature, &format!("){} {{", self.returns()));
+        code.append(body);
+        code.line("}");
+    }
+
+    /// Calls a step's kernel by its typed function.
+    fn direct_call(
+        &mut self,
+        code: &mut Code,
+        site: Site<'m>,
+        kernel: &Kernel,
+        parameters: &str,
+        arguments: &[Argument<'_>],
+    ) {
         let mut call = vec![format!("&{parameters}")];
-        let tensors = self.tensors(&mut body, site, kernel, parameters);
+        let tensors = self.tensors(code, site, kernel, parameters);
         let rest = arguments.iter().filter(|argument| !["x", "y", "memory"].contains(&argument.name));
         let rest = rest.map(|argument| match (argument.name, site.elementwise_rings()) {
             ("b", Some([_, _, ring])) => self.ring_row("b", ring),
             (name, _) => name.to_owned(),
         });
         call.extend(tensors.into_iter().chain(rest.collect::<Vec<_>>()));
-        body.list(&format!("kernels::{}(", kernel.name()), &call, ");", CALL_WIDTH);
-        self.after(&mut body, site);
-        code.wide_list(&format!("pub fn {}(", step.name), &signature, ") {");
-        code.append(body);
-        code.line("}");
+        code.list(&format!("kernels::{}(", kernel.name()), &call, ");", CALL_WIDTH);
     }
 
     /// The arguments that `x` and `y` become.
@@ -365,7 +412,7 @@ impl<'m> Steps<'m> {
         format!("ring_row({ring}, {}, row)", integer(rows))
     }
 
-    fn ring_row_mut(&mut self, ring: &str, rows: usize) -> String {
+    pub(super) fn ring_row_mut(&mut self, ring: &str, rows: usize) -> String {
         self.kernel_imports.insert("ring_row_mut");
         format!("ring_row_mut({ring}, {}, row)", integer(rows))
     }
@@ -412,22 +459,24 @@ impl<'m> Steps<'m> {
         let name = argument.name;
         match &argument.place {
             Place::Workspace(..) => (),
-            Place::Constant(ConstantView { len: 0, .. }) => code.line(format!("let {name} = &[];")),
+            Place::Constant(ConstantView { len: 0, .. }) if !self.described() => {
+                code.line(format!("let {name} = &[];"));
+            }
             Place::Constant(ConstantView { offset, dtype, len }) => {
-                // Half precision is no type of the language's own.
-                let path = if *dtype == DType::F16 { "::aot_rt::" } else { "" };
-                let element = format!("{path}{}", dtype.rust_type());
+                let element = dtype.rust_type();
+                if *len == 0 {
+                    return code.line(format!("let {name}: &[{element}; 0] = &[];"));
+                }
                 let [offset, len] = [offset, len].map(integer);
                 code.line(format!("let {name} = CONSTANTS.get::<{element}, {offset}, {len}>();"));
             }
             Place::Caller(view, port) => {
-                let whole = port.ty().shape.elements();
-                if (view.offset, view.dtype, view.len) == (0, port.ty().dtype, whole) {
+                let (whole, from, to) = (port.units(), port.element(), view.dtype.rust_type());
+                if (view.offset, to, view.len) == (0, from, whole) {
                     return;
                 }
                 let function = if argument.access == Access::Write { "part_mut" } else { "part" };
                 self.imports.insert(function);
-                let (from, to) = (port.element(), view.dtype.rust_type());
                 let [offset, len, whole] = [view.offset, view.len, whole].map(integer);
                 code.line(format!(
                     "let {name} = {function}::<{from}, {to}, {offset}, {len}, {whole}>({name});"

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use aot_rt::DType;
 
 use super::generate;
-use crate::config::{InputPlacement, Optimize, Placement};
+use crate::config::{Calls, InputPlacement, Optimize, Placement};
 use crate::graph::{
     Data, Graph, GraphBuilder, NodeDeclaration, OutputDeclaration, Quantization, Shape, TensorType,
 };
@@ -121,6 +121,18 @@ fn dense_for_size_in_the_callers_arrays() {
         ..Config::default()
     };
     snapshot("dense_size_caller", dense(), config);
+}
+
+#[test]
+fn dense_by_tensor_descriptions() {
+    let config = Config { calls: Calls::Packed, ..Config::default() };
+    snapshot("dense_packed", dense(), config);
+}
+
+#[test]
+fn convolutions_bound_by_name() {
+    let config = Config { calls: Calls::Registry, ..Config::default() };
+    snapshot("convolutions_registry", convolutions(), config);
 }
 
 #[test]

@@ -47,6 +47,15 @@ impl Config {
             set: |config, value| choice(value).map(|value| config.optimize = value),
         },
         Key {
+            name: "calls",
+            values: r#"one of "direct", "packed", "registry""#,
+            default: r#""direct""#,
+            meaning: "how steps call their kernels: typed functions, functions of one signature for all kernels, \
+                      or such functions bound by name when the program starts; the latter two are not \
+                      compiled for the extents of each layer",
+            set: |config, value| choice(value).map(|value| config.calls = value),
+        },
+        Key {
             name: "rounding",
             values: r#"one of "double", "single""#,
             default: r#""double""#,
@@ -68,6 +77,13 @@ impl Config {
             default: r#""workspace""#,
             meaning: "whether the outputs share the workspace, or are the caller's buffers",
             set: |config, value| choice(value).map(|value| config.outputs = value),
+        },
+        Key {
+            name: "keep",
+            values: "a list of names of tensors",
+            default: "none",
+            meaning: "tensors of the model file that can be read after a run, beside the outputs",
+            set: |config, value| choice(value).map(|value| config.keep = value),
         },
         Key {
             name: "memory",
@@ -122,6 +138,13 @@ impl Config {
             meaning: "how far each search may go, for an order of the layers, for runs of rows and for places \
                       in the workspace; it stops with the best that it has found",
             set: |config, value| choice(value).map(|value| config.search_limit = value),
+        },
+        Key {
+            name: "max_step_macs",
+            values: "a number, at least 1",
+            default: "no limit",
+            meaning: "most multiply-accumulates of a step, for runs that go step by step: larger steps are divided",
+            set: |config, value| choice(value).map(|value| config.max_step_macs = Some(value)),
         },
         Key {
             name: "batch",
@@ -259,7 +282,7 @@ mod tests {
         assert_eq!(
             problem.to_string(),
             "`ram_limits` is no configuration key\n  = help: did you mean `ram_limit`? the keys are `name`, \
-             `optimize`, `rounding`, `inputs`, `outputs`, `memory`, `planner`, `ram_limit`, `flash_limit`, \
+             `optimize`, `calls`, `rounding`, `inputs`, `outputs`, `keep`, `memory`, `planner`, `ram_limit`, `flash_limit`, \
              `model_limit`, `source_limit`, `search_limit`, `batch`, `shapes`, `signature`, `subgraph`"
         );
         let problem = Config::default().set("colour", 1.into()).unwrap_err();

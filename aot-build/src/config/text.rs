@@ -33,6 +33,7 @@ impl Config {
             model_limit: self.model_limit.min(MAX),
             source_limit: bytes(self.source_limit),
             search_limit: self.search_limit.min(MAX),
+            max_step_macs: self.max_step_macs.and_then(|macs| macs.get().min(MAX).try_into().ok()),
             batch: self.batch.and_then(|batch| bytes(batch.get()).try_into().ok()),
             shapes: self.shapes.iter().map(|shape| shape.iter().copied().map(bytes).collect()).collect(),
             ..self.clone()

@@ -53,6 +53,10 @@ pub(super) trait Movement {
         for i in 0..node.outputs() {
             let result = node.output(i);
             quantized::unchanged(moved, result)?;
+            if result.ty.is_empty() {
+                node.write(i);
+                continue;
+            }
             if node.view(i)? {
                 continue;
             }

@@ -51,7 +51,7 @@ fn lower_with(graph: &Graph, config: &Config, constants: ConstantPool) -> Result
         let name = graph.tensor(state.before).name.clone();
         lowering.program.states.push(program::State { name, view, initial });
     }
-    let mut problems = half_ports(graph);
+    let mut problems = Vec::new();
     for node in &graph.nodes {
         let mut context = NodeLowering { lowering: &mut lowering, node };
         if let Err(error) = node.op.lower(&mut context) {
@@ -69,19 +69,9 @@ fn lower_with(graph: &Graph, config: &Config, constants: ConstantPool) -> Result
         return Err(problems);
     }
     lowering.outputs();
+    lowering.kept();
     lowering.states();
     Ok(lowering.program)
-}
-
-/// Half precision is for constants: kernels compute in single precision.
-fn half_ports(graph: &Graph) -> Vec<Problem> {
-    let ports = graph.inputs.iter().chain(&graph.outputs).map(|id| graph.tensor(*id));
-    let half = ports.filter(|tensor| tensor.ty.dtype == DType::F16);
-    let problem = |tensor: &Tensor| {
-        Problem::new("inputs and outputs in half precision are not supported")
-            .at(Location::Tensor(tensor.name.clone()))
-    };
-    half.map(problem).collect()
 }
 
 struct Lowering<'g> {
@@ -102,12 +92,8 @@ impl Lowering<'_> {
         let (bytes, alignment) = (tensor.ty.bytes(), tensor.ty.dtype.size());
         let (name, ty) = (tensor.name.clone(), Some(tensor.ty.clone()));
         self.program.buffers.push(Buffer { name, ty, bytes, alignment, storage });
-        View {
-            buffer: BufferId(self.program.buffers.len() - 1),
-            offset: 0,
-            dtype: tensor.ty.dtype,
-            len: tensor.ty.shape.elements(),
-        }
+        let (dtype, len) = tensor.ty.stored();
+        View { buffer: BufferId(self.program.buffers.len() - 1), offset: 0, dtype, len }
     }
 
     fn port(&mut self, id: TensorId, view: View, ports: impl FnOnce(&mut Program) -> &mut Vec<Port>) {
@@ -129,7 +115,7 @@ impl Lowering<'_> {
         let bytes = tensor.data.as_ref().map_or(&[][..], |data| data.bytes());
         match bytes.first() {
             Some(first) if bytes.iter().any(|byte| byte != first) => {
-                Initial::Constant(self.program.constants.intern(tensor.ty.dtype, bytes))
+                Initial::Constant(self.program.constants.intern(tensor.ty.stored().0, bytes))
             }
             first => Initial::Fill(first.copied().unwrap_or(0)),
         }
@@ -179,6 +165,22 @@ impl Lowering<'_> {
         }
     }
 
+    /// Copies every tensor to be kept that is a constant, a state, or in the caller's arrays:
+    /// a later run finds them there, or nobody does.
+    fn kept(&mut self) {
+        for &id in &self.graph.kept {
+            let view = match self.places[id.0] {
+                Some(Operand::Buffer(view))
+                    if self.program.in_workspace(view.buffer) && !self.program.is_state(view.buffer) =>
+                {
+                    view
+                }
+                _ => self.copy(id, Storage::Workspace),
+            };
+            self.port(id, view, |program| &mut program.kept);
+        }
+    }
+
     fn copy(&mut self, id: TensorId, storage: Storage) -> View {
         let tensor = self.graph.tensor(id);
         let x = self.read(id);
@@ -190,6 +192,9 @@ impl Lowering<'_> {
     /// Appends a step that copies the elements of `tensor` from `x` to `y`.
     fn copy_step(&mut self, tensor: &Tensor, x: Operand, y: Operand) {
         let bytes = tensor.ty.bytes();
+        if bytes == 0 {
+            return;
+        }
         let operands = vec![x.as_bytes(), y.as_bytes()];
         let work = Work::Kernel(Kernel::CopyI8(CopyI8 { len: bytes }));
         let name = format!("copy_{}", self.program.steps.len());
@@ -202,7 +207,9 @@ impl Lowering<'_> {
         let tensor = self.graph.tensor(id);
         *self.places[id.0].get_or_insert_with(|| match &tensor.data {
             // Once for all its readers: to find equal ones takes all its bytes.
-            Some(data) => Operand::Constant(self.program.constants.intern(tensor.ty.dtype, data.bytes())),
+            Some(data) => {
+                Operand::Constant(self.program.constants.intern(tensor.ty.stored().0, data.bytes()))
+            }
             None => unreachable!("`{}` is read before it is written", tensor.name),
         })
     }
@@ -213,7 +220,7 @@ impl Lowering<'_> {
         }
         let tensor = self.graph.tensor(id);
         let place = if let Some(Part { whole, first }) = self.parts[id.0] {
-            let place = self.write(whole).part(first, tensor.ty.shape.elements());
+            let place = self.write(whole).part(first, tensor.ty.stored().1);
             self.note_alias(id, place);
             place
         } else {
@@ -357,8 +364,8 @@ impl<'g> NodeLowering<'_, 'g> {
         let operands = self.lowering.graph.operands(self.node);
         let Some(ops::View { operand, first }) = self.node.op.view(i, &operands) else { return Ok(false) };
         let (x, y) = (self.input(operand)?, self.output(i));
-        let len = y.ty.shape.elements();
-        if x.ty.dtype != y.ty.dtype || first + len > x.ty.shape.elements() {
+        let len = y.ty.stored().1;
+        if x.ty.dtype != y.ty.dtype || first + len > x.ty.stored().1 {
             return Err(format!("{} cannot be a view of {}", y.ty, x.ty).into());
         }
         let (id, place) = (self.node.outputs[i], self.read(operand)?.part(first, len));

@@ -49,7 +49,7 @@ impl<'p> Merger<'p> {
         for port in &program.inputs {
             roles[port.view.buffer.0].input = true;
         }
-        let kept = program.outputs.iter().map(|port| port.view.buffer);
+        let kept = program.results().map(|port| port.view.buffer);
         for id in kept.chain(program.states.iter().map(|state| state.view.buffer)) {
             roles[id.0].kept = true;
         }

@@ -4,6 +4,7 @@
 //! [memory planner](crate::plan) gives them, and [`Compiled`](crate::Compiled) holds
 //! both.
 
+pub(crate) mod blocks;
 mod constants;
 mod control;
 mod dependencies;
@@ -285,6 +286,8 @@ pub struct Program {
     pub inputs: Vec<Port>,
     /// Outputs, in the model file's order.
     pub outputs: Vec<Port>,
+    /// Tensors that can be read after a run beside the outputs; they are in the workspace.
+    pub kept: Vec<Port>,
     /// Tensors that are kept from run to run.
     pub states: Vec<State>,
     /// Tensors that are views of others, for reports.
@@ -305,6 +308,11 @@ impl Program {
     /// Whether a buffer holds a state.
     pub(crate) fn is_state(&self, id: BufferId) -> bool {
         self.states.iter().any(|state| state.view.buffer == id)
+    }
+
+    /// What is read after a run: outputs, and what can be read besides.
+    pub(crate) fn results(&self) -> impl Iterator<Item = &Port> {
+        self.outputs.iter().chain(&self.kept)
     }
 
     /// Bytes that are kept from run to run.
@@ -345,7 +353,8 @@ impl Program {
     /// All views: of steps, ports and aliases.
     pub(crate) fn views_mut(&mut self) -> impl Iterator<Item = &mut View> {
         let operands = self.steps.iter_mut().flat_map(Step::views_mut);
-        let ports = self.inputs.iter_mut().chain(&mut self.outputs).map(|port| &mut port.view);
+        let ports = self.inputs.iter_mut().chain(&mut self.outputs).chain(&mut self.kept);
+        let ports = ports.map(|port| &mut port.view);
         let ports = ports.chain(self.states.iter_mut().map(|state| &mut state.view));
         operands.chain(ports).chain(self.aliases.iter_mut().map(|alias| &mut alias.view))
     }

@@ -1,6 +1,8 @@
 //! A patch of an image times many filters: the heart of convolutions and matrix
 //! products.
 
+use core::ops::Range;
+
 use super::dot::{FILTERS, I8_SHARED_READS, dot_i8, dot_i16, dot4_i8};
 use super::loops::{chunks, part};
 use super::nibbles::Stored;
@@ -142,13 +144,20 @@ fn four<T>(filters: &[T], filter: usize, at: usize, len: usize) -> Option<[&[T];
 /// assert_eq!(order, [0, 2, 4, 6, 1, 3, 5, 7, 8, 9]);
 /// ```
 pub fn packed_filters(filters: usize, len: usize) -> impl Iterator<Item = usize> {
+    let in_block =
+        move |block: Range<usize>| (0..len).flat_map(move |i| block.clone().map(move |f| f * len + i));
+    filter_blocks(filters).flat_map(in_block)
+}
+
+/// The blocks of [`packed_filters`]. Some that follow each other are the blocks of that many
+/// filters.
+pub fn filter_blocks(filters: usize) -> impl Iterator<Item = Range<usize>> {
     let mut first = 0;
-    let blocks = core::iter::from_fn(move || {
+    core::iter::from_fn(move || {
         let width = BLOCKS.into_iter().find(|width| first + width <= filters)?;
         first += width;
         Some(first - width..first)
-    });
-    blocks.flat_map(move |block| (0..len).flat_map(move |i| block.clone().map(move |f| f * len + i)))
+    })
 }
 
 /// Filters of a block, the widest first.

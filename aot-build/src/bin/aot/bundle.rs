@@ -154,7 +154,7 @@ impl Reference {
             [] => inputs::draw(compiled, arguments.seed),
             files => Files::read(files)?,
         };
-        let outputs = evaluate(&arguments.model, compiled, &inputs)?;
+        let outputs = evaluate(&arguments.model, compiled, &inputs, &mut |_, _| ())?;
         let inputs = inputs.into_arrays();
         let first = inputs.iter().chain(&outputs).next();
         let port = compiled.program.inputs.iter().chain(&compiled.program.outputs).next();

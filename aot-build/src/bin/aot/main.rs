@@ -16,6 +16,7 @@ mod plan;
 mod run;
 mod sets;
 mod settings;
+mod trace;
 
 use std::process::ExitCode;
 

@@ -35,7 +35,7 @@ mod aot_dense {
         /// Multiply-accumulates of a run.
         pub const MACS: u64 = 288;
         /// The steps, in order; what an instrument is told of them.
-        pub const STEPS: &'static [::aot_rt::StepInfo] = &steps::STEPS;
+        pub const STEPS: &'static [::aot_rt::StepInfo; 2] = &steps::STEPS;
         /// What the compiler knows of the model. A program that does not name it holds nothing of it.
         pub const METADATA: &'static ::aot_rt::metadata::Metadata = &metadata::METADATA;
 
@@ -123,6 +123,44 @@ mod aot_dense {
             self.conv_1()
         }
 
+        /// Starts a run that goes step by step: copies its inputs into the workspace first.
+        pub fn start(&mut self, image: &[i8; 16]) -> DenseRun<'_> {
+            self.start_with((), image)
+        }
+
+        /// [`start`](Self::start), observed by `instrument`.
+        pub fn start_with<I: ::aot_rt::Instrument>(
+            &mut self,
+            instrument: I,
+            image: &[i8; 16],
+        ) -> DenseRun<'_, I> {
+            *self.image_mut() = *image;
+            self.start_in_place_with(instrument)
+        }
+
+        /// Starts a run that goes step by step, on what is in the regions of its inputs.
+        pub fn start_in_place(&mut self) -> DenseRun<'_> {
+            self.start_in_place_with(())
+        }
+
+        /// [`start_in_place`](Self::start_in_place), observed by `instrument`.
+        pub fn start_in_place_with<I: ::aot_rt::Instrument>(
+            &mut self,
+            instrument: I,
+        ) -> DenseRun<'_, I> {
+            DenseRun {
+                runner: self,
+                instrument,
+                position: 0,
+            }
+        }
+
+        /// Runs the model, and lets other tasks of an executor run after each of its steps.
+        pub async fn run_async(&mut self, image: &[i8; 16]) -> &[i8; 16] {
+            let run = self.start(image);
+            run.finish_async().await
+        }
+
         /// Output `conv 1`, shape `[1, 4, 4, 1]`, real value `(q + 3) / 2`.
         ///
         /// As the last run left it; writing an input may destroy it.
@@ -144,6 +182,69 @@ mod aot_dense {
         }
     }
 
+    /// A run of [`Dense`] that goes step by step.
+    ///
+    /// It borrows the runner, so that nothing else uses that meanwhile. One that is dropped
+    /// before its end has no outputs.
+    #[derive(Debug)]
+    #[must_use = "a run does nothing by itself"]
+    pub struct DenseRun<'a, I = ()> {
+        runner: &'a mut Dense,
+        instrument: I,
+        position: usize,
+    }
+
+    impl<'a, I: ::aot_rt::Instrument> DenseRun<'a, I> {
+        /// The step that comes next; `None` when all have run.
+        #[must_use]
+        pub fn next_step(&self) -> ::core::option::Option<&'static ::aot_rt::StepInfo> {
+            steps::STEPS.get(self.position)
+        }
+
+        /// Runs the next step, and says which that was; `None` when all have run.
+        pub fn step(&mut self) -> ::core::option::Option<&'static ::aot_rt::StepInfo> {
+            let step = self.next_step()?;
+            let workspace = &mut self.runner.workspace;
+            let instrument = &mut self.instrument;
+            self.position = steps::step(workspace, self.position, instrument);
+            Some(step)
+        }
+
+        /// Runs the steps before the one that is called `name`, or before the first one of the
+        /// model file's node that is: that is the next one then. Runs nothing where it is already.
+        ///
+        /// # Errors
+        ///
+        /// When there is no such step, or it does not come any more.
+        pub fn run_until(
+            &mut self,
+            name: &str,
+        ) -> ::core::result::Result<(), ::aot_rt::UntilError> {
+            loop {
+                let next = self.next_step();
+                if ::aot_rt::is_next(&steps::STEPS, &steps::REPEATED, name, next)? {
+                    return Ok(());
+                }
+                self.step();
+            }
+        }
+
+        /// Runs the steps that are left.
+        pub fn finish(mut self) -> &'a [i8; 16] {
+            while self.step().is_some() {}
+            let Self { runner, .. } = self;
+            runner.conv_1()
+        }
+
+        /// [`finish`](Self::finish), and lets other tasks of an executor run after each step.
+        pub async fn finish_async(mut self) -> &'a [i8; 16] {
+            while self.step().is_some() {
+                ::aot_rt::yield_now().await;
+            }
+            self.finish()
+        }
+    }
+
     impl ::aot_rt::Model for Dense {
         const NAME: &'static str = "convolutions";
         const INPUTS: &'static [::aot_rt::TensorInfo] = &[::aot_rt::TensorInfo {
@@ -158,9 +259,11 @@ mod aot_dense {
             shape: &Self::CONV_1_SHAPE,
             quantization: Some(Self::CONV_1_QUANTIZATION),
         }];
+        const STEPS: &'static [::aot_rt::StepInfo] = Self::STEPS;
 
-        fn run_bytes(
+        fn run_bytes_with(
             &mut self,
+            instrument: &mut impl ::aot_rt::Instrument,
             inputs: &[&[u8]],
             outputs: &mut [&mut [u8]],
         ) -> ::core::result::Result<(), ::aot_rt::IoError> {
@@ -173,7 +276,7 @@ mod aot_dense {
             let image = ::aot_rt::input_elements::<u8, 16>(image, 0)?;
             let conv_1 = ::aot_rt::output_elements::<u8, 16>(conv_1, 0)?;
             *self.workspace.write::<u8, 5, 16>() = *image;
-            self.run_in_place();
+            self.run_in_place_with(instrument);
             *conv_1 = *self.workspace.read::<u8, 5, 16>();
             Ok(())
         }
@@ -259,6 +362,24 @@ mod aot_dense {
             instrument.after(&STEPS[1], &[Elements::I8(workspace.read::<i8, 5, 16>())]);
         }
 
+        /// Steps that run again as long as one of them is next.
+        pub static REPEATED: [::core::ops::RangeInclusive<usize>; 0] = [];
+
+        /// Runs the step at a position; gives the position of the next one.
+        pub fn step(
+            workspace: &mut Workspace,
+            program_counter: usize,
+            instrument: &mut impl Instrument,
+        ) -> usize {
+            let mut next_counter = program_counter + 1;
+            match program_counter {
+                0 => conv2d_0(workspace, instrument),
+                1 => conv2d_1(workspace, instrument),
+                _ => next_counter = program_counter,
+            }
+            next_counter
+        }
+
         /// What an instrument is told of the steps, in order; those within a step follow it.
         pub static STEPS: [StepInfo; 2] = [
             StepInfo {
@@ -269,6 +390,7 @@ mod aot_dense {
                 node: "conv 0\n",
                 macs: 144,
                 bytes: 46,
+                rows: 1,
                 device: None,
             },
             StepInfo {
@@ -279,6 +401,7 @@ mod aot_dense {
                 node: "conv 1\n",
                 macs: 144,
                 bytes: 46,
+                rows: 1,
                 device: None,
             },
         ];
@@ -351,6 +474,6 @@ mod aot_dense {
 #[allow(
     unused_imports,
     unreachable_pub,
-    reason = "the structs of inputs and outputs need not be named"
+    reason = "the structs of inputs, outputs and runs need not be named"
 )]
-pub(crate) use aot_dense::Dense;
+pub(crate) use aot_dense::{Dense, DenseRun};

@@ -35,7 +35,7 @@ mod aot_dense {
         /// Multiply-accumulates of a run.
         pub const MACS: u64 = 6;
         /// The steps, in order; what an instrument is told of them.
-        pub const STEPS: &'static [::aot_rt::StepInfo] = &steps::STEPS;
+        pub const STEPS: &'static [::aot_rt::StepInfo; 1] = &steps::STEPS;
         /// What the compiler knows of the model. A program that does not name it holds nothing of it.
         pub const METADATA: &'static ::aot_rt::metadata::Metadata = &metadata::METADATA;
 
@@ -98,6 +98,37 @@ mod aot_dense {
             steps::fully_connected_0(input_1, identity, instrument);
         }
 
+        /// Starts a run that goes step by step.
+        pub fn start<'a>(
+            &'a mut self,
+            input_1: &'a [i8; 3],
+            identity: &'a mut [i8; 2],
+        ) -> DenseRun<'a> {
+            self.start_with((), input_1, identity)
+        }
+
+        /// [`start`](Self::start), observed by `instrument`.
+        pub fn start_with<'a, I: ::aot_rt::Instrument>(
+            &'a mut self,
+            instrument: I,
+            input_1: &'a [i8; 3],
+            identity: &'a mut [i8; 2],
+        ) -> DenseRun<'a, I> {
+            DenseRun {
+                runner: self,
+                instrument,
+                inputs: input_1,
+                outputs: identity,
+                position: 0,
+            }
+        }
+
+        /// Runs the model, and lets other tasks of an executor run after each of its steps.
+        pub async fn run_async<'a>(&'a mut self, input_1: &'a [i8; 3], identity: &'a mut [i8; 2]) {
+            let run = self.start(input_1, identity);
+            run.finish_async().await;
+        }
+
         /// The integer of input `input_1` nearest to `real`.
         #[must_use]
         pub fn quantize_input_1(real: f32) -> i8 {
@@ -108,6 +139,68 @@ mod aot_dense {
         #[must_use]
         pub fn dequantize_identity(q: i8) -> f32 {
             Self::IDENTITY_QUANTIZATION.dequantize(q.into())
+        }
+    }
+
+    /// A run of [`Dense`] that goes step by step.
+    ///
+    /// It borrows the runner, so that nothing else uses that meanwhile. One that is dropped
+    /// before its end has no outputs.
+    #[derive(Debug)]
+    #[must_use = "a run does nothing by itself"]
+    pub struct DenseRun<'a, I = ()> {
+        runner: &'a mut Dense,
+        instrument: I,
+        inputs: &'a [i8; 3],
+        outputs: &'a mut [i8; 2],
+        position: usize,
+    }
+
+    impl<I: ::aot_rt::Instrument> DenseRun<'_, I> {
+        /// The step that comes next; `None` when all have run.
+        #[must_use]
+        pub fn next_step(&self) -> ::core::option::Option<&'static ::aot_rt::StepInfo> {
+            steps::STEPS.get(self.position)
+        }
+
+        /// Runs the next step, and says which that was; `None` when all have run.
+        pub fn step(&mut self) -> ::core::option::Option<&'static ::aot_rt::StepInfo> {
+            let step = self.next_step()?;
+            let instrument = &mut self.instrument;
+            self.position = steps::step(self.position, self.inputs, self.outputs, instrument);
+            Some(step)
+        }
+
+        /// Runs the steps before the one that is called `name`, or before the first one of the
+        /// model file's node that is: that is the next one then. Runs nothing where it is already.
+        ///
+        /// # Errors
+        ///
+        /// When there is no such step, or it does not come any more.
+        pub fn run_until(
+            &mut self,
+            name: &str,
+        ) -> ::core::result::Result<(), ::aot_rt::UntilError> {
+            loop {
+                let next = self.next_step();
+                if ::aot_rt::is_next(&steps::STEPS, &steps::REPEATED, name, next)? {
+                    return Ok(());
+                }
+                self.step();
+            }
+        }
+
+        /// Runs the steps that are left.
+        pub fn finish(mut self) {
+            while self.step().is_some() {}
+        }
+
+        /// [`finish`](Self::finish), and lets other tasks of an executor run after each step.
+        pub async fn finish_async(mut self) {
+            while self.step().is_some() {
+                ::aot_rt::yield_now().await;
+            }
+            self.finish();
         }
     }
 
@@ -125,9 +218,11 @@ mod aot_dense {
             shape: &Self::IDENTITY_SHAPE,
             quantization: Some(Self::IDENTITY_QUANTIZATION),
         }];
+        const STEPS: &'static [::aot_rt::StepInfo] = Self::STEPS;
 
-        fn run_bytes(
+        fn run_bytes_with(
             &mut self,
+            instrument: &mut impl ::aot_rt::Instrument,
             inputs: &[&[u8]],
             outputs: &mut [&mut [u8]],
         ) -> ::core::result::Result<(), ::aot_rt::IoError> {
@@ -139,7 +234,7 @@ mod aot_dense {
             };
             let input_1 = ::aot_rt::input_elements::<i8, 3>(input_1, 0)?;
             let identity = ::aot_rt::output_elements::<i8, 2>(identity, 0)?;
-            self.run(input_1, identity);
+            self.run_with(instrument, input_1, identity);
             Ok(())
         }
     }
@@ -187,6 +282,24 @@ mod aot_dense {
             instrument.after(&STEPS[0], &[Elements::I8(y)]);
         }
 
+        /// Steps that run again as long as one of them is next.
+        pub static REPEATED: [::core::ops::RangeInclusive<usize>; 0] = [];
+
+        /// Runs the step at a position; gives the position of the next one.
+        pub fn step(
+            program_counter: usize,
+            input_1: &[i8; 3],
+            identity: &mut [i8; 2],
+            instrument: &mut impl Instrument,
+        ) -> usize {
+            let mut next_counter = program_counter + 1;
+            match program_counter {
+                0 => fully_connected_0(input_1, identity, instrument),
+                _ => next_counter = program_counter,
+            }
+            next_counter
+        }
+
         /// What an instrument is told of the steps, in order; those within a step follow it.
         pub static STEPS: [StepInfo; 1] = [StepInfo {
             index: 0,
@@ -196,6 +309,7 @@ mod aot_dense {
             node: "dense/MatMul",
             macs: 6,
             bytes: 16,
+            rows: 1,
             device: None,
         }];
     }
@@ -259,6 +373,6 @@ mod aot_dense {
 #[allow(
     unused_imports,
     unreachable_pub,
-    reason = "the structs of inputs and outputs need not be named"
+    reason = "the structs of inputs, outputs and runs need not be named"
 )]
-pub(crate) use aot_dense::Dense;
+pub(crate) use aot_dense::{Dense, DenseRun};

@@ -100,6 +100,9 @@ impl NodeLowering<'_, '_> {
 
     /// Appends a step that copies.
     pub(crate) fn copy(&mut self, x: Operand, y: Operand) {
+        if y.len() == 0 {
+            return;
+        }
         let step = self.copy_within(self.lowering.program.steps.len(), x, y);
         self.lowering.program.steps.push(step);
     }

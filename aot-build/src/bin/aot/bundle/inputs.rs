@@ -4,7 +4,7 @@ use aot_build::Compiled;
 use aot_build::graph::{Shape, TensorType};
 use aot_rt::DType;
 
-use crate::array::Array;
+use crate::array::{Array, in_file};
 use crate::sets::Files;
 
 /// Runs of a model that keeps a state.
@@ -14,7 +14,7 @@ const RUNS: usize = 4;
 /// counts.
 const SMALL: u64 = 8;
 
-/// Inputs for a model: integers of 8 and 16 bits from all that there are, others from 0 to 7,
+/// Inputs for a model: integers of up to 16 bits from all that there are, others from 0 to 7,
 /// floating-point numbers from -1 to 1.
 pub(super) fn draw(compiled: &Compiled, seed: u64) -> Files {
     let program = &compiled.program;
@@ -29,21 +29,23 @@ fn array(ty: &TensorType, runs: Option<usize>, numbers: &mut Numbers) -> Array {
     // As many runs as fit the limit of a tensor: one always does.
     let shape = Shape::new(extents).unwrap_or_else(|_| ty.shape.clone());
     let bytes = (0..shape.elements()).flat_map(|_| element(ty.dtype, numbers.next())).collect();
-    Array { dtype: ty.dtype, shape, bytes }
+    Array { dtype: in_file(ty.dtype), shape, bytes }
 }
 
-/// An element, little-endian.
+/// An element as a file has it, little-endian.
 fn element(dtype: DType, number: u64) -> Vec<u8> {
     let small = number % SMALL;
     // The upper bits are a fraction of 2^53, as many as a double has.
     let real = (number >> 11) as f64 / (1_u64 << 52) as f64 - 1.0;
     match dtype {
         DType::Bool => vec![(number & 1) as u8],
+        DType::I4 => ((number & 15) as i8 - 8).to_le_bytes().to_vec(),
         DType::I8 | DType::U8 => vec![number as u8],
         DType::I16 => (number as u16).to_le_bytes().to_vec(),
         DType::I32 | DType::U32 => (small as u32).to_le_bytes().to_vec(),
         DType::I64 | DType::U64 => small.to_le_bytes().to_vec(),
         DType::F16 => aot_rt::f16::from_f64(real).to_le_bytes().to_vec(),
+        DType::BF16 => aot_rt::bf16::from_f64(real).to_le_bytes().to_vec(),
         DType::F32 => (real as f32).to_le_bytes().to_vec(),
     }
 }
@@ -84,5 +86,6 @@ mod tests {
         }
         assert_eq!(element(DType::Bool, u64::MAX), [1]);
         assert_eq!(element(DType::I32, u64::MAX), [7, 0, 0, 0]);
+        assert_eq!([0, 15].map(|number| element(DType::I4, number)[0].cast_signed()), [-8, 7]);
     }
 }
