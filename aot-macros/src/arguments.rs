@@ -27,8 +27,15 @@ pub(crate) struct Declaration {
 /// `optimize = "size"`.
 pub(crate) struct Setting {
     pub key: Ident,
-    pub value: Value,
+    pub value: SettingValue,
     pub value_span: Span,
+}
+
+/// What a key is set to.
+pub(crate) enum SettingValue {
+    Plain(Value),
+    /// `{ dtcm = { limit = 1024 } }`
+    Table(Punctuated<Setting, Token![,]>),
 }
 
 const FORMS: &str = "expected a model file: `aot_model!(\"net.json\")` or \
@@ -69,7 +76,14 @@ impl Parse for Setting {
         let key = input.parse()?;
         input.parse::<Token![=]>()?;
         let value_span = input.span();
-        Ok(Self { key, value: value(input)?, value_span })
+        let value = if input.peek(token::Brace) {
+            let table;
+            braced!(table in input);
+            SettingValue::Table(Punctuated::parse_terminated(&table)?)
+        } else {
+            SettingValue::Plain(value(input)?)
+        };
+        Ok(Self { key, value, value_span })
     }
 }
 
@@ -80,7 +94,7 @@ fn value(input: ParseStream<'_>) -> Result<Value> {
         let values = Punctuated::<_, Token![,]>::parse_terminated_with(&list, value)?;
         return Ok(Value::Array(values.into_iter().collect()));
     }
-    let expected = "expected a string, a number, `true`, `false`, or a list of them in `[]`";
+    let expected = "expected a string, a number, `true`, `false`, a list of them in `[]`, or a table in `{}`";
     let literal: Lit = input.parse().map_err(|error| Error::new(error.span(), expected))?;
     match &literal {
         Lit::Str(text) => Ok(Value::String(text.value())),
@@ -97,8 +111,19 @@ mod tests {
 
     fn parsed(text: &str) -> (Option<String>, String, Vec<(String, Value)>) {
         let Arguments { declaration, path, settings } = syn::parse_str(text).unwrap();
-        let settings = settings.into_iter().map(|setting| (setting.key.to_string(), setting.value));
+        let settings = settings.into_iter().map(|setting| (setting.key.to_string(), plain(setting.value)));
         (declaration.map(|declaration| declaration.name.to_string()), path.value(), settings.collect())
+    }
+
+    fn plain(value: SettingValue) -> Value {
+        match value {
+            SettingValue::Plain(value) => value,
+            SettingValue::Table(table) => {
+                let entries =
+                    table.into_iter().map(|setting| (setting.key.to_string(), plain(setting.value)));
+                Value::Table(entries.collect())
+            }
+        }
     }
 
     #[test]
@@ -129,6 +154,11 @@ mod tests {
                     ("b".to_owned(), true.into()),
                     ("c".to_owned(), 1.5.into()),
                 ],
+            ),
+            (
+                r#"struct Net = "net.json" { pools = { a = { limit = 8 }, b = {}, } }"#,
+                Some("Net"),
+                vec![("pools".to_owned(), "a = { limit = 8 }\nb = {}".parse::<Value>().unwrap())],
             ),
         ] {
             let expect = (name.map(str::to_owned), "net.json".to_owned(), settings);

@@ -6,9 +6,10 @@ use aot_build::Config;
 use aot_build::config::Value;
 use aot_build::error::{Location, Problem};
 use proc_macro2::Span;
-use syn::{Error, Ident};
+use syn::punctuated::Punctuated;
+use syn::{Error, Ident, Token};
 
-use crate::arguments::{Arguments, Setting};
+use crate::arguments::{Arguments, Setting, SettingValue};
 use crate::errors::Errors;
 use crate::manifest::Manifest;
 
@@ -49,13 +50,20 @@ impl<'a> Settings<'a> {
     /// Where the key that a problem is about is set, if it is set inline.
     pub(crate) fn span(&self, location: &Location) -> Option<Span> {
         let Location::Key(key) = location else { return None };
-        self.spans.iter().find(|(name, _)| name == key).map(|&(_, span)| span)
+        let mut key = key.as_str();
+        loop {
+            if let Some((_, span)) = self.spans.iter().find(|(name, _)| name == key) {
+                return Some(*span);
+            }
+            // The table that it would stand in.
+            key = key.rsplit_once('.')?.0;
+        }
     }
 
     fn load(&mut self, setting: &Setting, manifest: &Manifest, path: &Path) -> Result<(), Error> {
-        self.once(&setting.key)?;
+        once(&self.arguments.settings, &setting.key)?;
         let at_value = |message: String| Error::new(setting.value_span, message);
-        let Value::String(name) = &setting.value else {
+        let SettingValue::Plain(Value::String(name)) = &setting.value else {
             return Err(at_value("`config` is the path of an `aot.toml`".into()));
         };
         let file = manifest.file(name);
@@ -66,22 +74,57 @@ impl<'a> Settings<'a> {
         Ok(())
     }
 
-    fn set(&mut self, Setting { key, value, value_span }: &Setting) -> Result<(), Error> {
-        let name = key.to_string();
+    fn set(&mut self, setting: &Setting) -> Result<(), Error> {
+        self.set_in("", &self.arguments.settings, setting)
+    }
+
+    /// Sets a key of the table `table`, which has the entries `entries`.
+    fn set_in(
+        &mut self,
+        table: &str,
+        entries: &Punctuated<Setting, Token![,]>,
+        Setting { key, value, value_span }: &Setting,
+    ) -> Result<(), Error> {
+        let name = format!("{table}{key}");
         let error = |span: Span, problem: Problem| Error::new(span, problem.to_string());
+        let is_pool = table == "pools.";
+        let value = match value {
+            SettingValue::Table(inner) if is_pool || (name == "pools") => {
+                once(entries, key)?;
+                self.spans.push((name.clone(), key.span()));
+                if is_pool {
+                    // A table without keys makes a pool, too.
+                    self.config.pools.entry(key.to_string()).or_default();
+                }
+                return inner.iter().try_for_each(|entry| self.set_in(&format!("{name}."), inner, entry));
+            }
+            SettingValue::Plain(_) if is_pool || name == "pools" => {
+                let message =
+                    format!("`{name}` is no table\n  = help: write `pools = {{ name = {{ .. }} }}`");
+                return Err(Error::new(*value_span, message));
+            }
+            SettingValue::Plain(value) => value.clone(),
+            SettingValue::Table(_) => Value::Table(Default::default()),
+        };
         Config::check_key(&name, &[CONFIG]).map_err(|problem| error(key.span(), problem))?;
         self.once(key)?;
+        once(entries, key)?;
         self.spans.push((name.clone(), *value_span));
-        self.config.set(&name, value.clone()).map_err(|problem| error(*value_span, problem))
+        self.config.set(&name, value).map_err(|problem| error(*value_span, problem))
     }
 
     fn once(&self, key: &Ident) -> Result<(), Error> {
-        let before = |setting: &&Setting| setting.key == *key;
         let named = self.arguments.declaration.is_some() && key == "name";
-        let first = self.arguments.settings.iter().find(before);
-        if named || first.is_some_and(|first| !std::ptr::eq(&first.key, key)) {
-            return Err(Error::new(key.span(), format!("`{key}` is set twice")));
-        }
-        Ok(())
+        if named { Err(twice(key)) } else { Ok(()) }
     }
+}
+
+/// Refuses a key that stands in a table before.
+fn once(entries: &Punctuated<Setting, Token![,]>, key: &Ident) -> Result<(), Error> {
+    let first = entries.iter().find(|setting| setting.key == *key);
+    if first.is_some_and(|first| !std::ptr::eq(&first.key, key)) { Err(twice(key)) } else { Ok(()) }
+}
+
+fn twice(key: &Ident) -> Error {
+    Error::new(key.span(), format!("`{key}` is set twice"))
 }

@@ -18,6 +18,16 @@ fn the_documents_list_every_key() {
     }
 }
 
+#[test]
+fn the_page_on_memory_lists_every_key_of_pools() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/memory.md");
+    let table = Config::pool_keys_markdown();
+    assert!(
+        fs::read_to_string(page).unwrap().contains(&table),
+        "the table of keys is not this one:\n{table}"
+    );
+}
+
 /// Blocks after a comment that names a file are taken from it.
 #[test]
 fn quoted_code_is_in_the_code() {

@@ -19,6 +19,7 @@
 #[cfg(target_endian = "big")]
 compile_error!("aot-rt: constants are stored little-endian; big-endian targets are not supported");
 
+mod aligned;
 mod constants;
 mod element;
 pub mod fixed_point;
@@ -31,6 +32,7 @@ mod packed;
 mod params;
 mod part;
 mod registry;
+mod section;
 mod singleton;
 #[cfg(feature = "source")]
 mod source;
@@ -38,6 +40,7 @@ mod stepping;
 mod tensor;
 mod workspace;
 
+pub use aligned::{Align32, Align64, Align128, Align256, Align512, Align1024, Align2048, Align4096, Aligned};
 pub use constants::Constants;
 pub use element::{DType, Element};
 pub use half::{bf16, f16};
@@ -50,6 +53,7 @@ pub use packed::{KernelError, PackedKernel, Tensor};
 pub use params::{Fields, Params, Value};
 pub use part::{part, part_mut};
 pub use registry::{CallError, KernelEntry, Missing, bind};
+pub use section::{Placed, PlacedMemory};
 pub use singleton::Singleton;
 #[cfg(feature = "source")]
 pub use source::SOURCE;

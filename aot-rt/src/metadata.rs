@@ -76,8 +76,14 @@ pub struct Pool {
     pub name: &'static str,
     /// What it is for.
     pub kind: PoolKind,
-    /// Its size in bytes.
+    /// Bytes that are used.
     pub bytes: usize,
+    /// Most bytes that may be used.
+    pub limit: Option<usize>,
+    /// Its link section.
+    pub section: Option<&'static str>,
+    /// Whether it is memory that constants are copied to.
+    pub copy: bool,
 }
 
 /// What a pool is for.
@@ -87,8 +93,6 @@ pub enum PoolKind {
     Workspace,
     /// Constants.
     Constants,
-    /// Tensors in arrays that the caller passes.
-    Caller,
 }
 
 /// A tensor that steps write, or the caller.
@@ -104,9 +108,9 @@ pub struct Tensor {
     pub quantization: Option<Quantization>,
     /// Size in bytes: less than its elements have where only some rows are kept at a time.
     pub bytes: usize,
-    /// The pool that it is in: a position in [`Metadata::pools`].
-    pub pool: usize,
-    /// First byte in the pool; `None` for the caller's arrays.
+    /// The pool that it is in: a position in [`Metadata::pools`]; `None` for the caller's arrays.
+    pub pool: Option<usize>,
+    /// First byte in the pool.
     pub offset: Option<usize>,
     /// The first and the last step at which its bytes are in use: positions in
     /// [`Metadata::steps`]; the number of steps for what is needed after them.
@@ -138,9 +142,9 @@ pub struct Operand {
     /// The tensor whose memory it is: a position in [`Metadata::tensors`]; `None` for
     /// constants.
     pub tensor: Option<usize>,
-    /// The pool that it is in: a position in [`Metadata::pools`].
-    pub pool: usize,
-    /// First byte in the pool; `None` for the caller's arrays.
+    /// The pool that it is in: a position in [`Metadata::pools`]; `None` for the caller's arrays.
+    pub pool: Option<usize>,
+    /// First byte in the pool.
     pub offset: Option<usize>,
 }
 

@@ -35,6 +35,8 @@ fn tflite() -> PathBuf {
 #[derive(Default)]
 pub(crate) struct Tally {
     pub(crate) cases: usize,
+    /// Cases whose steps can be divided.
+    pub(crate) divided: usize,
     pub(crate) sets: usize,
     /// Elements compared.
     pub(crate) elements: usize,
@@ -49,6 +51,7 @@ pub(crate) struct Tally {
 impl Tally {
     pub(crate) fn add(&mut self, other: Self) {
         self.cases += other.cases;
+        self.divided += other.divided;
         self.sets += other.sets;
         self.elements += other.elements;
         self.differing += other.differing;
@@ -63,8 +66,8 @@ impl Tally {
     /// When something differs.
     pub(crate) fn conclude(&self, what: &str) {
         println!(
-            "{what}: {} cases, {} sets, {} elements; {} integers differ, floats by at most {:.1e}",
-            self.cases, self.sets, self.elements, self.differing, self.largest
+            "{what}: {} cases ({} divided), {} sets, {} elements; {} integers differ, floats by at most {:.1e}",
+            self.cases, self.divided, self.sets, self.elements, self.differing, self.largest
         );
         assert!(self.cases > 0, "{what}: no case was found");
         assert!(self.failures.is_empty(), "{what}:\n{}", self.failures.join("\n"));
@@ -98,8 +101,9 @@ pub(crate) fn run(folder: &Path) -> Tally {
             Err(error) => tally.failures.push(format!("{configuration}: {error}")),
         }
     }
-    if let Err(error) = run_divided(folder) {
-        tally.failures.push(format!("divided: {error}"));
+    match run_divided(folder) {
+        Ok(is_divided) => tally.divided += usize::from(is_divided),
+        Err(error) => tally.failures.push(format!("divided: {error}")),
     }
     for failure in &mut tally.failures {
         failure.insert_str(0, &format!("{name}: "));
@@ -108,8 +112,8 @@ pub(crate) fn run(folder: &Path) -> Tally {
 }
 
 /// The same with steps divided into parts as small as they can be: every output is the same
-/// to the bit.
-fn run_divided(folder: &Path) -> Result<(), String> {
+/// to the bit. Gives whether there is one that is divided.
+fn run_divided(folder: &Path) -> Result<bool, String> {
     let (meta, mut config) = configured(folder, &Config::default())?;
     let graph = import::import(&folder.join(&meta.file), &config).map_err(|error| error.to_string())?.graph;
     let text = |problems: Vec<aot_build::Problem>| {
@@ -139,7 +143,8 @@ fn run_divided(folder: &Path) -> Result<(), String> {
             }
         }
     }
-    Ok(())
+    let parts = |compiled: &Compiled| (compiled.program.steps.len(), compiled.program.runs.len());
+    Ok(parts(&divided) != parts(&whole))
 }
 
 /// The inputs of each run of a set.

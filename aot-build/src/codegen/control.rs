@@ -1,15 +1,16 @@
 //! The steps that hold steps: a function for each, with an `if` or a loop that calls the
 //! functions of those.
 
-use aot_rt::Access;
+use aot_rt::{Access, DType};
 
 use super::literal::integer;
+use super::memories::{ConstantPlace, Region};
 use super::ports::Port;
 use super::runner::MANY_STEPS;
 use super::sites::Site;
 use super::steps::{Argument, Place, Steps, description};
 use super::writer::Code;
-use crate::program::{Control, Flow, Operand, Step};
+use crate::program::{ConstantView, Control, Flow, Operand, Step};
 
 /// Most arguments of a function before clippy finds them many.
 pub(super) const MANY_ARGUMENTS: usize = 7;
@@ -78,8 +79,19 @@ impl<'m> Steps<'m> {
     pub(super) fn truth(&self, step: &Step) -> String {
         let Some(Argument { place, .. }) = self.decides(step) else { return String::new() };
         match place {
-            Place::Workspace(_, offset) => format!("workspace.read::<u8, {}, 1>()[0]", integer(offset)),
-            Place::Constant(view) => format!("CONSTANTS.get::<u8, {}, 1>()[0]", integer(view.offset)),
+            Place::Memory(region) => {
+                let memory = &self.memories().memories[region.memory].name;
+                format!("{memory}.read::<{}>()[0]", Region { dtype: DType::U8, len: 1, ..region }.arguments())
+            }
+            Place::Constant(view) => {
+                let view = ConstantView { dtype: DType::U8, len: 1, ..view };
+                match self.memories().constant(view) {
+                    Some(ConstantPlace::Static(constants, offset)) => {
+                        format!("{}[0]", constants.get(view, offset))
+                    }
+                    Some(ConstantPlace::Copied(_)) | None => String::new(),
+                }
+            }
             // Where it is a part of an array, that is one of truth values as well.
             Place::Caller(view, port) => format!("{}[{}]", port.ident, integer(view.offset)),
         }

@@ -73,10 +73,9 @@ impl<'m> Steps<'m> {
     /// What an operand holds: in a run, the row that has just been computed.
     fn elements(&mut self, site: Site<'m>, Argument { name, place, .. }: &Argument<'m>) -> String {
         let (dtype, array) = match place {
-            Place::Workspace(view, offset) => {
-                let region =
-                    [view.dtype.rust_type().to_owned(), integer(offset), integer(view.len)].join(", ");
-                (view.dtype, format!("workspace.read::<{region}>()"))
+            Place::Memory(region) => {
+                let memory = &self.memories().memories[region.memory].name;
+                (region.dtype, format!("{memory}.read::<{}>()", region.arguments()))
             }
             // A step of the caller's own names its array, one that holds steps the port.
             Place::Caller(view, port) if site.step.control().is_some() => self.part_of_port(*view, port),

@@ -8,7 +8,8 @@ use super::hooks::variant;
 use super::literal::{array, float, integer};
 use super::writer::Code;
 use crate::Model;
-use crate::report::{OperandReport, PoolKind, PoolReport, PortReport, StepReport, Summary, TensorReport};
+use crate::config::PoolKind;
+use crate::report::{OperandReport, PoolReport, PortReport, StepReport, Summary, TensorReport};
 
 /// The constant of the runner.
 pub(super) fn constant(code: &mut Code) {
@@ -94,9 +95,15 @@ fn pool(pool: &PoolReport) -> String {
     let kind = match pool.kind {
         PoolKind::Workspace => "Workspace",
         PoolKind::Constants => "Constants",
-        PoolKind::Caller => "Caller",
     };
-    format!("Pool {{ name: {:?}, kind: PoolKind::{kind}, bytes: {} }}", pool.name, integer(pool.bytes))
+    format!(
+        "Pool {{ name: {:?}, kind: PoolKind::{kind}, bytes: {}, limit: {}, section: {:?}, copy: {} }}",
+        pool.name,
+        integer(pool.bytes),
+        option(pool.limit.map(integer)),
+        pool.section,
+        pool.copy,
+    )
 }
 
 fn tensors(code: &mut Code, summary: &Summary) {
@@ -120,7 +127,7 @@ fn tensor(tensor: &TensorReport, owner: Option<usize>, pools: &[PoolReport]) -> 
         array(tensor.shape.as_deref().unwrap_or_default()),
         option(tensor.quantization().map(quantization)),
         integer(tensor.bytes),
-        position(pools, tensor.pool),
+        position(pools, &tensor.pool),
         option(tensor.offset.map(integer)),
         array(&[tensor.first_step, tensor.last_step]),
         option(owner.map(integer)),
@@ -147,14 +154,14 @@ fn operand(operand: &OperandReport, pools: &[PoolReport]) -> String {
         dtype(operand.dtype),
         integer(operand.elements),
         option(operand.tensor.map(integer)),
-        position(pools, operand.pool),
+        position(pools, &operand.pool),
         option(operand.offset.map(integer)),
     )
 }
 
-/// Position of the pool of this name.
+/// Position of the pool of this name; the caller's arrays are in none.
 fn position(pools: &[PoolReport], name: &str) -> String {
-    integer(pools.iter().position(|pool| pool.name == name).unwrap_or(pools.len()))
+    option(pools.iter().position(|pool| pool.name == name).map(integer))
 }
 
 fn dtype(dtype: DType) -> String {

@@ -4,12 +4,14 @@
 //! it to a file, and a person debugs it. It holds no `unsafe`; what it calls is in
 //! `::aot_rt`.
 
+mod constructors;
 mod control;
 mod conventions;
 mod docs;
 mod environment;
 mod hooks;
 mod literal;
+mod memories;
 mod metadata;
 mod names;
 mod ports;
@@ -17,6 +19,7 @@ mod positions;
 mod pushing;
 mod rows;
 mod runner;
+mod shared;
 mod sites;
 mod specialise;
 mod state;
@@ -27,8 +30,10 @@ mod writer;
 
 pub(crate) use docs::{plain, real_value};
 pub use names::{snake_case, type_name};
+pub(crate) use shared::generate_shared;
 
 use literal::integer;
+use memories::Owner;
 use ports::Ports;
 use runner::Runner;
 use steps::Steps;
@@ -98,37 +103,23 @@ pub struct Generated {
 ///
 /// When it has more bytes than `source_limit`.
 pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Problem> {
-    let ports = Ports::new(&model.compiled, &model.config);
+    let ports = Ports::new(&model.compiled, &model.config, Owner::runner(&model.type_name));
     let steps = Steps::new(model, &ports);
     let runner = Runner { model, ports: &ports };
     let mut code = Code::new(1);
-    runner.declaration(&mut code, attributes);
-    runner.port_structs(&mut code);
-    runner.kernels(&mut code, &steps);
-    code.blank();
-    runner.implementation(&mut code, &steps);
-    if let Some(run) = runner.run_struct() {
-        runner.run_declaration(&mut code, &steps, &run);
-        runner.run_implementation(&mut code, &steps, &run);
-    }
-    code.blank();
-    runner.untyped(&mut code);
-    code.blank();
-    steps.module(&mut code);
-    code.blank();
-    metadata::module(&mut code, model);
+    let run = runner.declaration_of_run();
+    runner.print(&mut code, attributes, steps);
     let body = code.into_text();
     limits::check_source(body.len(), &model.config)?;
     let type_name = model.type_name.clone();
-    let structs =
-        [runner.inputs_struct(), runner.outputs_struct(), runner.kernels_struct(), runner.run_struct()];
+    let exports = runner.exports().into_iter().chain(ports.memories.exports()).collect();
     Ok(Generated {
         module_name: format!("aot_{}", names::snake_case(&type_name)),
-        exports: [type_name.clone()].into_iter().chain(structs.into_iter().flatten()).collect(),
         type_name,
         module_attributes: MODULE_ATTRIBUTES,
         export_attributes: EXPORT_ATTRIBUTES,
-        run: runner.declaration_of_run(),
+        run,
+        exports,
         body,
         constants: model.compiled.program.constants.bytes().to_vec(),
     })

@@ -52,6 +52,8 @@ const METHODS: &[&str] = &[
     "run_with",
     "run_in_place_with",
     "feed_row_with",
+    "has_constants",
+    "load_constants",
     "start",
     "start_with",
     "start_in_place",
@@ -133,6 +135,11 @@ pub(super) struct Names {
 }
 
 impl Names {
+    /// Names of which none is one of `taken`.
+    pub(super) fn reserving(taken: impl Iterator<Item = String>) -> Self {
+        Self { taken: taken.collect() }
+    }
+
     /// A name for the input or output (`role`) that the file calls `name`.
     pub(super) fn port(&mut self, role: &str, name: &str) -> String {
         let snake = snake_case(name);

@@ -45,16 +45,20 @@ impl Runner<'_> {
         code.wide_list("fn take_row(", &parameters, &format!("){} {{", self.result_type("()")));
         code.indented(|code| {
             self.ensure_state(code);
-            code.line("let workspace = &mut self.workspace;");
-            code.line("steps::input_row(workspace, self.pushed, row);");
+            let run: Vec<_> =
+                self.model.compiled.program.runs.first().map_or(Vec::new(), |run| steps.run_sites(run));
+            let (memory, memories) = (self.ports.memory(input), self.memories());
+            let borrowed = memories.borrowed(memory);
+            code.line(format!("steps::input_row({borrowed}, self.pushed, row);"));
             code.line("self.pushed += 1;");
-            let passed = ["workspace", "&mut self.rows", "self.pushed", "instrument"].map(str::to_owned);
-            let passed = [passed.to_vec(), self.company_arguments()].concat();
+            steps.borrow_memories(code, "self", &run);
+            let given = ["&mut self.rows", "self.pushed"].map(str::to_owned).to_vec();
+            let passed = steps.passed(&run, given);
             if self.fallible() {
                 code.list("let done = steps::rows_0(", &passed, ");", CALL_WIDTH);
                 code.block("if done.is_err() {", "}", |code| code.line("self.restart();"));
                 if self.has_state() {
-                    code.line("self.has_state = done.is_ok();");
+                    code.line(format!("{} = done.is_ok();", self.flag("has_state")));
                 }
                 code.line("done");
             } else {
@@ -131,9 +135,7 @@ impl Runner<'_> {
             if first == steps.steps().len() {
                 self.ignore_environment(code, "No step follows.");
             }
-            if steps.use_workspace_from(first) {
-                code.line("let workspace = &mut self.workspace;");
-            }
+            steps.borrow_memories(code, "self", &steps.sites(first).collect::<Vec<_>>());
             if let (Placement::Caller, Some(outputs)) = (self.ports.output_place, self.outputs_struct()) {
                 let names: Vec<_> = self.ports.outputs.iter().map(|port| port.ident.clone()).collect();
                 code.wide_list(&format!("let {outputs} {{ "), &names, " } = outputs;");

@@ -3,8 +3,10 @@
 
 use aot_rt::DType;
 
+use super::constructors::Holder;
 use super::environment::INSTRUMENT;
 use super::literal::{array, float, integer};
+use super::memories::{Holding, Memories};
 use super::ports::{Port, Ports};
 use super::steps::Steps;
 use super::writer::{CALL_WIDTH, Code};
@@ -36,8 +38,36 @@ impl Runner<'_> {
         (self.ports.outputs.len() > 1).then(|| format!("{}Outputs", self.name()))
     }
 
+    /// All its items.
+    pub(super) fn print(&self, code: &mut Code, attributes: &[String], steps: Steps<'_>) {
+        self.declaration(code, attributes);
+        self.port_structs(code);
+        self.kernels(code, &steps);
+        code.blank();
+        self.implementation(code, &steps);
+        if let Some(run) = self.run_struct() {
+            self.run_declaration(code, &steps, &run);
+            self.run_implementation(code, &steps, &run);
+        }
+        code.blank();
+        self.untyped(code);
+        if !self.memories().owner.is_shared {
+            self.memories().aliases(code);
+        }
+        code.blank();
+        steps.module(code);
+        code.blank();
+        metadata::module(code, self.model);
+    }
+
+    /// The types among them that have names for the user.
+    pub(super) fn exports(&self) -> Vec<String> {
+        let structs = [self.inputs_struct(), self.outputs_struct(), self.kernels_struct(), self.run_struct()];
+        [self.name().to_owned()].into_iter().chain(structs.into_iter().flatten()).collect()
+    }
+
     /// The struct.
-    pub(super) fn declaration(&self, code: &mut Code, attributes: &[String]) {
+    fn declaration(&self, code: &mut Code, attributes: &[String]) {
         for attribute in attributes {
             code.line(attribute);
         }
@@ -46,24 +76,62 @@ impl Runner<'_> {
         }
         code.doc(docs::runner(self.model, &self.ports.inputs, &self.ports.outputs));
         let derives = |name: &str| attributes.iter().any(|attribute| derives(attribute, name));
-        let derived: Vec<_> = ["Debug", "Default"].into_iter().filter(|name| !derives(name)).collect();
+        // References have no default.
+        let all = if self.holding() == Holding::Own { &["Debug", "Default"][..] } else { &["Debug"] };
+        let derived: Vec<_> = all.iter().copied().filter(|name| !derives(name)).collect();
         if !derived.is_empty() {
             code.line(format!("#[derive({})]", derived.join(", ")));
         }
-        code.block(format!("pub struct {} {{", self.name()), "}", |code| {
-            code.line(format!("workspace: ::aot_rt::Workspace<{{ {}::ARENA_BYTES }}>,", self.name()));
-            if self.has_state() {
-                code.line("has_state: bool,");
-            }
-            if let Some(layers) = self.pushed_layers() {
-                code.line(format!("rows: ::aot_rt::kernels::Rows<{layers}>,"));
-                code.line("pushed: usize,");
-            }
-        });
+        let lifetime = if self.holding() == Holding::Shared { "<'m>" } else { "" };
+        code.block(format!("pub struct {}{lifetime} {{", self.name()), "}", |code| self.fields(code));
+    }
+
+    fn fields(&self, code: &mut Code) {
+        let [visible, reference, flag] = match self.holding() {
+            Holding::Own => ["", "", "bool"],
+            Holding::Static => ["", "&'static mut ", "bool"],
+            Holding::Shared => ["pub(super) ", "&'m mut ", "&'m mut bool"],
+        };
+        for memory in &self.memories().memories {
+            let ty = self.memories().field(memory);
+            code.line(format!("{visible}{}: {reference}{ty},", memory.name));
+        }
+        for name in self.flags() {
+            code.line(format!("{visible}{name}: {flag},"));
+        }
+        if let Some(layers) = self.pushed_layers() {
+            code.line(format!("{visible}rows: ::aot_rt::kernels::Rows<{layers}>,"));
+            code.line(format!("{visible}pushed: usize,"));
+        }
+    }
+
+    /// What has been done before the first run.
+    pub(super) fn flags(&self) -> Vec<&'static str> {
+        let constants = self.has_copies().then_some("has_constants");
+        constants.into_iter().chain(self.has_state().then_some("has_state")).collect()
+    }
+
+    pub(super) fn memories(&self) -> &Memories {
+        &self.ports.memories
+    }
+
+    pub(super) fn holding(&self) -> Holding {
+        self.memories().holding()
+    }
+
+    /// Whether constants are copied to memory.
+    pub(super) fn has_copies(&self) -> bool {
+        self.memories().copies().next().is_some()
+    }
+
+    /// `self.has_state`, as a place.
+    pub(super) fn flag(&self, name: &str) -> String {
+        let star = if self.holding() == Holding::Shared { "*" } else { "" };
+        format!("{star}self.{name}")
     }
 
     /// The structs of inputs and of outputs, where there are several.
-    pub(super) fn port_structs(&self, code: &mut Code) {
+    fn port_structs(&self, code: &mut Code) {
         let groups = [
             (self.inputs_struct(), "input", &self.ports.inputs, Placement::Workspace),
             (self.outputs_struct(), "output", &self.ports.outputs, self.ports.output_place),
@@ -88,21 +156,29 @@ impl Runner<'_> {
     }
 
     /// The inherent items.
-    pub(super) fn implementation(&self, code: &mut Code, steps: &Steps<'_>) {
-        code.block(format!("impl {} {{", self.name()), "}", |code| {
+    fn implementation(&self, code: &mut Code, steps: &Steps<'_>) {
+        let lifetime = if self.holding() == Holding::Shared { "<'_>" } else { "" };
+        code.block(format!("impl {}{lifetime} {{", self.name()), "}", |code| {
             self.constants(code);
-            self.constructors(code);
+            if self.holding() != Holding::Shared {
+                self.constructors(code);
+            }
             self.bind(code, steps);
-            self.fill_workspace(code);
+            if self.holding() != Holding::Shared {
+                self.fill_workspace(code);
+            }
+            if self.has_copies() {
+                self.load_constants(code);
+            }
             if self.has_state() {
-                self.reset(code);
+                self.reset(code, steps);
             }
             if let (Some(pushed), [input]) = (self.model.compiled.program.pushed, &self.ports.inputs[..]) {
                 self.push_rows(code, steps, input, pushed);
             } else if self.ports.input_place == InputPlacement::Workspace && !self.ports.inputs.is_empty() {
                 self.run_with_copies(code);
                 for port in &self.ports.inputs {
-                    input_region(code, port);
+                    self.input_region(code, port);
                 }
                 self.run_steps(code, steps, "run_in_place", false);
             } else {
@@ -113,11 +189,11 @@ impl Runner<'_> {
             }
             if self.ports.output_place == Placement::Workspace {
                 for port in &self.ports.outputs {
-                    result_region(code, "Output", port);
+                    self.result_region(code, "Output", port);
                 }
             }
             for port in &self.ports.kept {
-                result_region(code, "Kept tensor", port);
+                self.result_region(code, "Kept tensor", port);
             }
             for port in &self.ports.inputs {
                 quantize(code, port);
@@ -138,12 +214,24 @@ impl Runner<'_> {
             code.line(format!("pub const {name}: {ty} = {value};"));
         };
         let constant_bytes = compiled.program.constants.bytes().len();
-        constant("Bytes of RAM: the workspace.", "ARENA_BYTES", "usize", integer(compiled.arena_bytes));
+        let arena = match (self.holding(), compiled.workspaces.len()) {
+            (Holding::Shared, _) => "Bytes of RAM: the workspace that it shares.",
+            (_, 1) => "Bytes of RAM: the workspace.",
+            _ => "Bytes of RAM: the workspace, all its pools.",
+        };
+        constant(arena, "ARENA_BYTES", "usize", integer(compiled.arena_bytes));
         if self.has_state() {
             let bytes = integer(compiled.program.state_bytes());
             constant("Bytes of these that are kept from run to run.", "STATE_BYTES", "usize", bytes);
         }
-        constant("Bytes of flash: the constants.", "CONSTANT_BYTES", "usize", integer(constant_bytes));
+        let flash = match self.holding() {
+            Holding::Shared => "Bytes of flash: the constants that it shares.",
+            Holding::Own | Holding::Static => "Bytes of flash: the constants.",
+        };
+        constant(flash, "CONSTANT_BYTES", "usize", integer(constant_bytes));
+        if self.holding() != Holding::Shared {
+            self.memories().bytes(|doc, name, value| constant(&doc, &name, "usize", value));
+        }
         let macs = if compiled.program.has_control() {
             "Multiply-accumulates of a run; of branches those of the larger one, of loops those of\none iteration."
         } else {
@@ -177,36 +265,20 @@ impl Runner<'_> {
     }
 
     fn constructors(&self, code: &mut Code) {
-        code.blank();
-        code.doc("A runner whose memory is zero; a `static` of it takes no flash.");
-        code.line("#[must_use]");
-        code.block("pub const fn new() -> Self {", "}", |code| {
-            code.block("Self {", "}", |code| {
-                code.line("workspace: ::aot_rt::Workspace::new(),");
-                if self.has_state() {
-                    code.line("has_state: false,");
-                }
-                if self.pushed_layers().is_some() {
-                    code.line("rows: ::aot_rt::kernels::Rows::new(),");
-                    code.line("pushed: 0,");
-                }
-            });
-        });
-        code.blank();
-        code.doc(
-            "The one runner in static memory: on the first call, and `None` on every later\n\
-             one. It takes no memory in a program that does not call this.",
-        );
-        code.line("#[cfg(target_has_atomic = \"8\")]");
-        code.line("#[must_use]");
-        code.block("pub fn take() -> ::core::option::Option<&'static mut Self> {", "}", |code| {
-            let name = self.name();
-            code.assign(
-                &format!("static RUNNER: ::aot_rt::Singleton<{name}>"),
-                &format!("::aot_rt::Singleton::new({name}::new())"),
-            );
-            code.line("RUNNER.take()");
-        });
+        let fields = |code: &mut Code| {
+            self.flags().iter().for_each(|flag| code.line(format!("{flag}: false,")));
+            self.new_rows(code);
+        };
+        Holder { name: self.name(), noun: "runner", memories: self.memories(), fields: &fields }
+            .constructors(code);
+    }
+
+    /// The fields for rows that have been pushed: none has.
+    pub(super) fn new_rows(&self, code: &mut Code) {
+        if self.pushed_layers().is_some() {
+            code.line("rows: ::aot_rt::kernels::Rows::new(),");
+            code.line("pushed: 0,");
+        }
     }
 
     fn fill_workspace(&self, code: &mut Code) {
@@ -219,10 +291,53 @@ impl Runner<'_> {
             code.doc("\nThe next run starts from the initial state.");
         }
         code.block("pub fn fill_workspace(&mut self, byte: u8) {", "}", |code| {
-            code.line("self.workspace.fill(byte);");
+            self.memories().fill(code);
             if self.has_state() {
                 code.line("self.has_state = false;");
             }
+        });
+    }
+
+    /// The function that copies constants to memory.
+    fn load_constants(&self, code: &mut Code) {
+        code.blank();
+        code.doc(
+            "Copies the constants from flash to their pools; the first run does it by itself. To\n\
+             be called where that memory has lost what it held.",
+        );
+        code.block("pub fn load_constants(&mut self) {", "}", |code| {
+            let copied = self.memories().copies().map(|(_, memory)| self.memories().borrowed(memory));
+            code.list("steps::load_constants(", &copied.collect::<Vec<_>>(), ");", CALL_WIDTH);
+            code.line(format!("{} = true;", self.flag("has_constants")));
+        });
+    }
+
+    fn input_region(&self, code: &mut Code, port: &Port<'_>) {
+        code.blank();
+        code.doc(format!(
+            "{}\n\nIts region in the workspace, to be written before\n[`run_in_place`](Self::run_in_place).",
+            docs::port("Input", port)
+        ));
+        code.block(
+            format!("pub fn {}_mut(&mut self) -> &mut {} {{", port.ident, port.array()),
+            "}",
+            |code| {
+                let (memory, region) = (&self.ports.memory(port).name, port.place.arguments());
+                code.line(format!("self.{memory}.write::<{region}>()"));
+            },
+        );
+    }
+
+    fn result_region(&self, code: &mut Code, title: &str, port: &Port<'_>) {
+        code.blank();
+        code.doc(format!(
+            "{}\n\nAs the last run left it; writing an input may destroy it.",
+            docs::port(title, port)
+        ));
+        code.line("#[must_use]");
+        code.block(format!("pub fn {}(&self) -> &{} {{", port.ident, port.array()), "}", |code| {
+            let (memory, region) = (&self.ports.memory(port).name, port.place.arguments());
+            code.line(format!("self.{memory}.read::<{region}>()"));
         });
     }
 
@@ -248,7 +363,8 @@ impl Runner<'_> {
              The steps use that memory, too: write the inputs again before the next run."
         };
         self.uninstrumented(code, name, takes_inputs, doc);
-        let use_workspace = steps.use_workspace();
+        let sites: Vec<_> = steps.sites(0).collect();
+        let use_workspace = !steps.memories_of(&sites).is_empty();
         self.instrumented_with(code, name, takes_inputs, |code| {
             if self.model.compiled.program.steps.len() > MANY_STEPS {
                 code.line(r#"#[allow(clippy::too_many_lines, reason = "a line for each step")]"#);
@@ -259,9 +375,7 @@ impl Runner<'_> {
         });
         code.indented(|code| {
             self.ensure_state(code);
-            if use_workspace {
-                code.line("let workspace = &mut self.workspace;");
-            }
+            steps.borrow_memories(code, "self", &sites);
             if steps.steps().is_empty() {
                 self.ignore_environment(code, "There is no step.");
             }
@@ -433,29 +547,6 @@ fn is_documentation(attribute: &str) -> bool {
 /// Whether a user's attribute derives the trait `name`, so that we must not.
 fn derives(attribute: &str, name: &str) -> bool {
     attribute.contains("derive") && attribute.split(|c: char| !c.is_alphanumeric()).any(|word| word == name)
-}
-
-fn input_region(code: &mut Code, port: &Port<'_>) {
-    code.blank();
-    code.doc(format!(
-        "{}\n\nIts region in the workspace, to be written before\n[`run_in_place`](Self::run_in_place).",
-        docs::port("Input", port)
-    ));
-    code.block(format!("pub fn {}_mut(&mut self) -> &mut {} {{", port.ident, port.array()), "}", |code| {
-        code.line(format!("self.workspace.write::<{}>()", port.region()))
-    });
-}
-
-fn result_region(code: &mut Code, title: &str, port: &Port<'_>) {
-    code.blank();
-    code.doc(format!(
-        "{}\n\nAs the last run left it; writing an input may destroy it.",
-        docs::port(title, port)
-    ));
-    code.line("#[must_use]");
-    code.block(format!("pub fn {}(&self) -> &{} {{", port.ident, port.array()), "}", |code| {
-        code.line(format!("self.workspace.read::<{}>()", port.region()));
-    });
 }
 
 fn quantize(code: &mut Code, port: &Port<'_>) {

@@ -1,5 +1,6 @@
 //! Runs that go step by step: the struct of such a run, and the methods that start it.
 
+use super::memories::Holding;
 use super::ports::Port;
 use super::runner::Runner;
 use super::steps::Steps;
@@ -19,8 +20,8 @@ struct Given {
 impl Runner<'_> {
     /// Name of the struct of a run, unless the input is pushed in rows.
     pub(super) fn run_struct(&self) -> Option<String> {
-        // Not yet where steps may fail.
-        let stepped = self.pushed_layers().is_none() && !self.fallible();
+        // Not yet where steps may fail, nor where other models share the memory.
+        let stepped = self.pushed_layers().is_none() && !self.fallible() && self.holding() != Holding::Shared;
         stepped.then(|| format!("{}Run", self.model.type_name))
     }
 
@@ -248,9 +249,7 @@ impl Runner<'_> {
                 return code.line("self.next_step()");
             }
             code.line("let step = self.next_step()?;");
-            if steps.use_workspace() {
-                code.line("let workspace = &mut self.runner.workspace;");
-            }
+            steps.borrow_memories(code, "self.runner", &steps.sites(0).collect::<Vec<_>>());
             code.line("let instrument = &mut self.instrument;");
             let arguments = steps.step_arguments(|port| self.held(port));
             code.list("self.position = steps::step(", &arguments, ");", CALL_WIDTH);

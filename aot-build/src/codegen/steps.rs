@@ -8,6 +8,7 @@ use aot_rt::kernels::{Kernel, Kind, Mode};
 
 use super::docs;
 use super::literal::{integer, params};
+use super::memories::{ConstantPlace, Memories, Memory, Region};
 use super::ports::{Port, Ports};
 use super::sites::Site;
 use super::specialise::specialises;
@@ -19,8 +20,8 @@ use crate::{Compiled, Model};
 
 /// How a step reaches one of its operands.
 pub(super) enum Place<'p> {
-    /// In the workspace, at this byte.
-    Workspace(View, usize),
+    /// In memory that the step is handed.
+    Memory(Region),
     /// In the caller's array.
     Caller(View, &'p Port<'p>),
     /// In the constants.
@@ -79,19 +80,37 @@ impl<'m> Steps<'m> {
 
     pub(super) fn place(&self, operand: &Operand) -> Place<'m> {
         let view = match operand {
-            Operand::Constant(view) => return Place::Constant(*view),
+            Operand::Constant(view) => {
+                return match self.memories().constant(*view) {
+                    Some(ConstantPlace::Copied(region)) if view.len > 0 => Place::Memory(region),
+                    _ => Place::Constant(*view),
+                };
+            }
             Operand::Buffer(view) => *view,
         };
         match self.compiled().program.buffer(view.buffer).storage {
-            Storage::Workspace => {
-                Place::Workspace(view, self.compiled().offsets[view.buffer.index()] + view.offset)
-            }
+            Storage::Workspace => Place::Memory(self.region(view)),
             Storage::Input(i) => Place::Caller(view, &self.ports.inputs[i]),
             Storage::Output(i) => Place::Caller(view, &self.ports.outputs[i]),
         }
     }
 
-    /// Where a view starts in the workspace, if that is where it is.
+    /// The memory that an input or output is in.
+    pub(super) fn memory(&self, port: &Port<'_>) -> &'m Memory {
+        self.ports.memory(port)
+    }
+
+    pub(super) fn memories(&self) -> &'m Memories {
+        &self.ports.memories
+    }
+
+    /// Where a view of the workspace is.
+    pub(super) fn region(&self, view: View) -> Region {
+        let address = self.compiled().offsets[view.buffer.index()] + view.offset;
+        self.memories().region(address, view.dtype, view.len)
+    }
+
+    /// Where a view starts in the workspace, all pools one behind the other, if that is where it is.
     fn start(&self, view: View) -> Option<usize> {
         let in_workspace = self.compiled().program.buffer(view.buffer).storage == Storage::Workspace;
         in_workspace.then(|| self.compiled().offsets[view.buffer.index()] + view.offset)
@@ -132,8 +151,7 @@ impl<'m> Steps<'m> {
             (Mode::Overlapping(_), [Operand::Buffer(x), Operand::Buffer(y), ..]) => {
                 let start = |view: View| self.compiled().offsets[view.buffer.index()] + view.offset;
                 let [first, bytes] = overlapped([*x, *y], start);
-                let region = View { len: bytes / y.dtype.size(), ..*y };
-                let place = Place::Workspace(region, first);
+                let place = Place::Memory(self.memories().region(first, y.dtype, bytes / y.dtype.size()));
                 arguments.splice(..2, [Argument { name: "memory", access: Access::Write, place }]);
             }
             _ => (),
@@ -145,16 +163,6 @@ impl<'m> Steps<'m> {
     pub(super) fn largest_cell(&self) -> Option<usize> {
         let overlapping = self.sites(0).filter(|site| matches!(self.mode(*site), Mode::Overlapping(_)));
         overlapping.filter_map(|site| site.step.window()).map(|(_, channels)| channels[1]).max()
-    }
-
-    /// Whether any step works in the workspace.
-    pub(super) fn use_workspace(&self) -> bool {
-        self.use_workspace_from(0)
-    }
-
-    /// Whether any step from `first` on works in the workspace.
-    pub(super) fn use_workspace_from(&self, first: usize) -> bool {
-        self.sites(first).any(|site| self.works_in_workspace(site))
     }
 
     /// Whether any step reads or writes the caller's array `port`.
@@ -181,7 +189,7 @@ impl<'m> Steps<'m> {
         let arguments = self.arguments(site).into_iter();
         let caller = arguments.filter_map(|argument| match argument.place {
             Place::Caller(_, port) => Some((argument, port)),
-            Place::Workspace(..) | Place::Constant(_) => None,
+            Place::Memory(_) | Place::Constant(_) => None,
         });
         caller.collect()
     }
@@ -213,7 +221,6 @@ impl<'m> Steps<'m> {
 
     /// The module.
     pub(super) fn module(mut self, code: &mut Code) {
-        let runner = &self.model.type_name;
         let mut functions = Code::new(code.indent() + 1);
         for i in 0..self.steps().len() {
             if let Some(run) = self.compiled().program.runs.iter().find(|run| run.first == i) {
@@ -223,6 +230,7 @@ impl<'m> Steps<'m> {
                 self.step(&mut functions, site);
             }
         }
+        self.load_constants(&mut functions);
         self.reset(&mut functions);
         if let (Some(pushed), [input]) = (self.compiled().program.pushed, &self.ports.inputs[..]) {
             self.input_row(&mut functions, input, pushed);
@@ -237,7 +245,6 @@ impl<'m> Steps<'m> {
             self.imports.extend(["Action", "Elements", "Instrument"]);
         }
         self.imports.insert("StepInfo");
-        let has_constants = !self.compiled().program.constants.bytes().is_empty();
         code.doc("The steps of a run, in order.");
         code.block("mod steps {", "}", |code| {
             let names = |set: &BTreeSet<&str>| set.iter().map(ToString::to_string).collect::<Vec<_>>();
@@ -253,15 +260,10 @@ impl<'m> Steps<'m> {
                 [import] => code.line(format!("use ::aot_rt::{import};")),
                 imports => code.wide_list("use ::aot_rt::{", imports, "};"),
             }
-            if self.use_workspace() {
-                code.blank();
-                code.line(format!(
-                    "type Workspace = ::aot_rt::Workspace<{{ super::{runner}::ARENA_BYTES }}>;"
-                ));
-            }
+            self.workspace_type(code);
             if self.binds() {
                 code.blank();
-                code.line(format!("type Kernels = super::{runner}Kernels;"));
+                code.line(format!("type Kernels = super::{}Kernels;", self.model.type_name));
             }
             code.append(modes);
             if let Some(channels) = self.largest_cell() {
@@ -269,12 +271,8 @@ impl<'m> Steps<'m> {
                 code.doc("Channels of the largest cell that is computed on the stack, for a result that overlaps its operand.");
                 code.line(format!("const CELL: usize = {};", integer(channels)));
             }
-            if has_constants {
-                code.blank();
-                code.assign(
-                    &format!("static CONSTANTS: ::aot_rt::Constants<{{ super::{runner}::CONSTANT_BYTES }}>"),
-                    "::aot_rt::Constants::new(*super::CONSTANT_DATA)",
-                );
+            if !self.memories().owner.is_shared {
+                self.memories().statics(code, "super::");
             }
             code.append(functions);
         });
@@ -422,33 +420,33 @@ impl<'m> Steps<'m> {
         self.model.config.optimize == Optimize::Speed && specialises(kernel)
     }
 
-    /// Borrows the step's regions from the workspace, together.
+    /// Borrows the step's regions, those of a memory together.
     fn regions(&mut self, code: &mut Code, arguments: &[Argument<'_>]) {
-        let regions: Vec<_> = arguments
-            .iter()
-            .filter_map(|argument| match &argument.place {
-                Place::Workspace(view, offset) => {
-                    let (element, len) = (view.dtype.rust_type(), integer(view.len));
-                    Some((argument, format!("<{element}, {}, {len}>", integer(offset))))
-                }
-                Place::Caller(..) | Place::Constant(_) => None,
-            })
-            .collect();
-        match regions.as_slice() {
+        for (i, memory) in self.memories().memories.iter().enumerate() {
+            let regions = arguments.iter().filter_map(|argument| match &argument.place {
+                Place::Memory(region) if region.memory == i => Some((argument, region)),
+                Place::Memory(_) | Place::Caller(..) | Place::Constant(_) => None,
+            });
+            self.regions_of(code, &memory.name, &regions.collect::<Vec<_>>());
+        }
+    }
+
+    fn regions_of(&mut self, code: &mut Code, memory: &str, regions: &[(&Argument<'_>, &Region)]) {
+        match regions {
             [] => (),
             [(argument, region)] => {
                 let method = if argument.access == Access::Write { "write" } else { "read" };
-                code.line(format!("let {} = workspace.{method}::{region}();", argument.name));
+                let region = region.arguments();
+                code.line(format!("let {} = {memory}.{method}::<{region}>();", argument.name));
             }
             regions => {
                 let names: Vec<_> = regions.iter().map(|(argument, _)| argument.name).collect();
                 let mut types = Vec::new();
                 for (argument, region) in regions {
-                    let ty = if argument.access == Access::Write { "Write" } else { "Read" };
-                    self.imports.insert(ty);
-                    types.push(format!("{ty}{region}"));
+                    self.imports.insert(if argument.access == Access::Write { "Write" } else { "Read" });
+                    types.push(region.of(argument.access));
                 }
-                let open = format!("let ({}) = workspace.borrow::<(", names.join(", "));
+                let open = format!("let ({}) = {memory}.borrow::<(", names.join(", "));
                 code.wide_list(&open, &types, ")>();");
             }
         }
@@ -458,17 +456,17 @@ impl<'m> Steps<'m> {
     fn binding(&mut self, code: &mut Code, argument: &Argument<'_>) {
         let name = argument.name;
         match &argument.place {
-            Place::Workspace(..) => (),
+            Place::Memory(_) => (),
             Place::Constant(ConstantView { len: 0, .. }) if !self.described() => {
                 code.line(format!("let {name} = &[];"));
             }
-            Place::Constant(ConstantView { offset, dtype, len }) => {
-                let element = dtype.rust_type();
-                if *len == 0 {
-                    return code.line(format!("let {name}: &[{element}; 0] = &[];"));
+            Place::Constant(view) => {
+                if view.len == 0 {
+                    return code.line(format!("let {name}: &[{}; 0] = &[];", view.dtype.rust_type()));
                 }
-                let [offset, len] = [offset, len].map(integer);
-                code.line(format!("let {name} = CONSTANTS.get::<{element}, {offset}, {len}>();"));
+                if let Some(ConstantPlace::Static(constants, offset)) = self.memories().constant(*view) {
+                    code.line(format!("let {name} = {};", constants.get(*view, offset)));
+                }
             }
             Place::Caller(view, port) => {
                 let (whole, from, to) = (port.units(), port.element(), view.dtype.rust_type());

@@ -6,12 +6,16 @@
 
 mod file;
 mod keys;
+mod pools;
 mod text;
 
 pub use keys::Key;
+pub(crate) use keys::Name;
+pub use pools::{Pool, PoolKind};
 /// Value of a key.
 pub use toml::Value;
 
+use std::collections::BTreeMap;
 use std::num::{NonZeroU64, NonZeroUsize};
 
 use serde::{Deserialize, Serialize};
@@ -133,6 +137,9 @@ pub struct Config {
     pub signature: Option<String>,
     /// The subgraph to compile.
     pub subgraph: Option<String>,
+    /// Pieces of memory by name; one workspace and one blob of constants where there are none of
+    /// that kind.
+    pub pools: BTreeMap<String, Pool>,
 }
 
 impl Config {
@@ -162,6 +169,7 @@ impl Default for Config {
             shapes: Vec::new(),
             signature: None,
             subgraph: None,
+            pools: BTreeMap::new(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use toml::{Table, Value};
 
-use super::Config;
+use super::{Config, Pool};
 
 impl Config {
     /// The keys whose values are not the defaults, in alphabetical order, as the table of
@@ -15,6 +15,13 @@ impl Config {
     }
 }
 
+/// The largest number that TOML can write.
+const MAX: u64 = i64::MAX as u64;
+
+fn within_toml(number: usize) -> usize {
+    usize::try_from(MAX).map_or(number, |max| number.min(max))
+}
+
 fn table(config: &Config) -> Table {
     match Value::try_from(config.within_toml()) {
         Ok(Value::Table(table)) => table,
@@ -22,20 +29,30 @@ fn table(config: &Config) -> Table {
     }
 }
 
+impl Pool {
+    fn within_toml(&self) -> Self {
+        let [limit, alignment] = [self.limit, self.alignment].map(|bytes| bytes.map(within_toml));
+        Self { limit, alignment, ..self.clone() }
+    }
+}
+
 impl Config {
     /// The same with limits that TOML can write: beyond them, nothing is limited.
     fn within_toml(&self) -> Self {
-        const MAX: u64 = i64::MAX as u64;
-        let bytes = |bytes: usize| usize::try_from(MAX).map_or(bytes, |max| bytes.min(max));
         Self {
-            ram_limit: self.ram_limit.map(bytes),
-            flash_limit: self.flash_limit.map(bytes),
+            ram_limit: self.ram_limit.map(within_toml),
+            flash_limit: self.flash_limit.map(within_toml),
+            pools: self.pools.iter().map(|(name, pool)| (name.clone(), pool.within_toml())).collect(),
             model_limit: self.model_limit.min(MAX),
-            source_limit: bytes(self.source_limit),
+            source_limit: within_toml(self.source_limit),
             search_limit: self.search_limit.min(MAX),
             max_step_macs: self.max_step_macs.and_then(|macs| macs.get().min(MAX).try_into().ok()),
-            batch: self.batch.and_then(|batch| bytes(batch.get()).try_into().ok()),
-            shapes: self.shapes.iter().map(|shape| shape.iter().copied().map(bytes).collect()).collect(),
+            batch: self.batch.and_then(|batch| within_toml(batch.get()).try_into().ok()),
+            shapes: self
+                .shapes
+                .iter()
+                .map(|shape| shape.iter().copied().map(within_toml).collect())
+                .collect(),
             ..self.clone()
         }
     }

@@ -27,7 +27,7 @@ impl<'p> Evaluator<'p> {
     /// Takes memory for `compiled`.
     #[must_use]
     pub fn new(compiled: &'p Compiled) -> Self {
-        let mut size = compiled.arena_bytes;
+        let mut size = compiled.span();
         let offsets = compiled
             .program
             .buffers

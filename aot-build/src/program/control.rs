@@ -131,6 +131,21 @@ impl Step {
         views
     }
 
+    /// The constants that it and the steps that it holds work on.
+    pub(super) fn constant_views_mut(&mut self) -> Vec<&mut ConstantView> {
+        let mut views: Vec<&mut ConstantView> = Vec::new();
+        for operand in &mut self.operands {
+            if let Operand::Constant(view) = operand {
+                views.push(view);
+            }
+        }
+        if let Work::Control(control) = &mut self.work {
+            let blocks = control.flow.blocks_mut().into_iter();
+            views.extend(blocks.flat_map(|(_, steps)| steps).flat_map(Self::constant_views_mut));
+        }
+        views
+    }
+
     /// Names the steps that it holds after it, so that no two steps of a program have one
     /// name.
     pub(crate) fn name_nested(&mut self) {

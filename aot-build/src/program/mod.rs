@@ -5,6 +5,7 @@
 //! both.
 
 pub(crate) mod blocks;
+mod constant_pools;
 mod constants;
 mod control;
 mod dependencies;
@@ -15,10 +16,12 @@ mod lower;
 mod merger;
 mod overlap;
 mod parts;
+mod pools;
 mod run;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use constant_pools::distribute;
 pub use constants::ConstantPool;
 pub use control::{Control, Flow, Work};
 pub(crate) use fuse_add::fuse_add;
@@ -26,6 +29,8 @@ pub(crate) use in_place::in_place;
 pub use liveness::Lifetime;
 pub use lower::{NodeLowering, lower};
 pub(crate) use overlap::{gaps, loads, overlap, overlapped, overlapped_load, savings, shared};
+pub use pools::{CPU, Crossing, PlacedPool};
+pub(crate) use pools::{candidates, unit};
 pub use run::{Layer, Pushed, Run, RunOverlap};
 
 use aot_rt::{Access, DType};

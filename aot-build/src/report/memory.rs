@@ -7,19 +7,24 @@ use serde::{Serialize, Serializer};
 
 use super::{Figure, RunReport, columns, label, spaced};
 use crate::Compiled;
+use crate::config::PoolKind;
 use crate::graph::TensorType;
-use crate::program::{Lifetime, Storage};
+use crate::program::{Lifetime, PlacedPool, Storage};
 
-/// Name of the pool that activations are in.
-pub(super) const WORKSPACE: &str = "workspace";
-/// Name of the pool that the caller's arrays are.
+/// What stands for the caller's arrays among the pools.
 pub(super) const CALLER: &str = "caller";
 
 /// How the workspace of a model is used.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MemoryReport {
-    /// Bytes of the workspace.
+    /// Bytes of the workspace: of all its pools.
     pub arena_bytes: usize,
+    /// The pools of the workspace and of the constants.
+    pub pools: Vec<PoolReport>,
+    /// Bytes from the start of the first pool of the workspace to the end of the last, where they
+    /// lie one behind the other.
+    #[serde(skip)]
+    pub span: usize,
     /// Least size that any plan for this order of steps can have.
     pub lower_bound: usize,
     /// Whether no smaller plan exists for this order of steps.
@@ -34,6 +39,23 @@ pub struct MemoryReport {
     pub runs: Vec<RunReport>,
     /// Bytes of RAM as technique after technique is used.
     pub figures: Vec<Figure>,
+}
+
+/// A pool, as far as the model uses it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PoolReport {
+    /// Its name.
+    pub name: String,
+    /// What it holds.
+    pub kind: PoolKind,
+    /// Bytes that are used.
+    pub bytes: usize,
+    /// Most bytes that may be used.
+    pub limit: Option<usize>,
+    /// Its link section.
+    pub section: Option<String>,
+    /// Whether it is memory that constants are copied to.
+    pub copy: bool,
 }
 
 /// A tensor's place.
@@ -57,10 +79,14 @@ pub struct TensorReport {
     /// Position of the last step at which its bytes are in use: the number of steps
     /// for outputs, which the caller reads after them.
     pub last_step: usize,
-    /// Memory that it lies in: `workspace`, or `caller` for the caller's buffers.
-    pub pool: &'static str,
-    /// First byte in the workspace; `None` for the caller's buffers.
+    /// The pool that it lies in: `workspace` where none is configured; `caller` for the caller's
+    /// buffers.
+    pub pool: String,
+    /// First byte in the pool; `None` for the caller's buffers.
     pub offset: Option<usize>,
+    /// The same where all pools lie one behind the other.
+    #[serde(skip)]
+    pub address: Option<usize>,
     /// The tensor whose bytes and steps it shares.
     pub alias_of: Option<String>,
     /// The tensor that it takes bytes of while that is still read: as far as the kernel
@@ -96,12 +122,15 @@ impl MemoryReport {
         let mut tensors = Vec::new();
         let lifetimes = program.lifetimes();
         for (i, (buffer, Lifetime { start, end })) in program.buffers.iter().zip(lifetimes).enumerate() {
-            let in_workspace = buffer.storage == Storage::Workspace;
+            let address = (buffer.storage == Storage::Workspace).then(|| compiled.offsets[i]);
+            let pool =
+                address.map(|address| &compiled.workspaces[PlacedPool::at(&compiled.workspaces, address)]);
             let row = TensorReport {
                 first_step: start,
                 last_step: end.saturating_sub(1),
-                pool: if in_workspace { WORKSPACE } else { CALLER },
-                offset: in_workspace.then(|| compiled.offsets[i]),
+                pool: pool.map_or(CALLER, |pool| &pool.name).to_owned(),
+                offset: address.zip(pool).map(|(address, pool)| address - pool.start),
+                address,
                 ..TensorReport::new(&buffer.name, buffer.ty.as_ref(), buffer.bytes)
             };
             let aliases = program.aliases.iter().filter(|alias| alias.view.buffer.index() == i);
@@ -109,8 +138,9 @@ impl MemoryReport {
                 .map(|alias| TensorReport {
                     first_step: row.first_step,
                     last_step: row.last_step,
-                    pool: row.pool,
+                    pool: row.pool.clone(),
                     offset: row.offset.map(|offset| offset + alias.view.offset),
+                    address: row.address.map(|address| address + alias.view.offset),
                     alias_of: Some(row.name.clone()),
                     ..TensorReport::new(&alias.name, alias.ty.as_ref(), alias.view.bytes())
                 })
@@ -122,6 +152,8 @@ impl MemoryReport {
         let steps: Vec<_> = program.steps.iter().map(|step| step.name.clone()).collect();
         Self {
             arena_bytes: compiled.arena_bytes,
+            pools: PoolReport::all(compiled),
+            span: compiled.span(),
             lower_bound: compiled.lower_bound,
             proved: compiled.proved,
             peak: Peak::find(&tensors, steps.len()),
@@ -142,7 +174,7 @@ impl MemoryReport {
                 spaced(tensor.bytes),
                 tensor.first_step.to_string(),
                 self.last_step(tensor),
-                tensor.pool.into(),
+                tensor.pool.clone(),
                 tensor.offset.map_or(String::new(), spaced),
                 tensor.alias_of.as_deref().map_or(String::new(), label),
                 tensor.overlaps.as_deref().map_or(String::new(), label),
@@ -166,6 +198,16 @@ impl MemoryReport {
         format!("{arena} bytes, lower bound {bound}, {verdict}")
     }
 
+    /// The pools, a line each, unless there is only the workspace and the blob of constants.
+    pub(crate) fn pools_in_words(&self) -> Vec<String> {
+        let names: Vec<_> = self.pools.iter().map(|pool| pool.name.as_str()).collect();
+        if names == ["workspace", "constants"] {
+            Vec::new()
+        } else {
+            self.pools.iter().map(PoolReport::in_words).collect()
+        }
+    }
+
     /// `` 8 192 bytes; at step 1 `conv2d_1` are alive: `conv1` 4 096, `conv2` 4 096 ``.
     pub(super) fn peak_in_words(&self) -> String {
         let Peak { bytes, tensors, .. } = &self.peak;
@@ -181,13 +223,54 @@ impl MemoryReport {
         format!("{} bytes; {} are alive: {}{shared}", spaced(bytes), self.time_of_peak(), tensors.join(", "))
     }
 
+    /// Where most bytes of one pool are alive.
+    pub(crate) fn peak_of(&self, pool: &str) -> Peak {
+        let tensors = self.tensors.iter().filter(|tensor| tensor.pool == pool).cloned();
+        Peak::find(&tensors.collect::<Vec<_>>(), self.steps.len())
+    }
+
     /// `` at step 1 `conv2d_1` ``.
     pub(crate) fn time_of_peak(&self) -> String {
-        let step = self.peak.step;
+        self.time_of(&self.peak)
+    }
+
+    /// The same of another peak.
+    pub(crate) fn time_of(&self, peak: &Peak) -> String {
+        let step = peak.step;
         match self.steps.get(step) {
             Some(name) => format!("at step {step} `{name}`"),
             None => "after the last step".into(),
         }
+    }
+}
+
+impl PoolReport {
+    pub(super) fn all(compiled: &Compiled) -> Vec<Self> {
+        compiled.workspaces.iter().chain(&compiled.constant_pools).map(Self::new).collect()
+    }
+
+    fn new(pool: &PlacedPool) -> Self {
+        let PlacedPool { name, pool, bytes, .. } = pool;
+        Self {
+            name: name.clone(),
+            kind: pool.kind,
+            bytes: *bytes,
+            limit: pool.limit,
+            section: pool.section.clone(),
+            copy: pool.copy,
+        }
+    }
+
+    /// `pool dtcm (workspace, section .dtcm): 8 192 of 16 384 bytes`.
+    pub(crate) fn in_words(&self) -> String {
+        let mut what = vec![match self.kind {
+            PoolKind::Workspace => "workspace".to_owned(),
+            PoolKind::Constants => "constants".to_owned(),
+        }];
+        what.extend(self.copy.then(|| "copied to RAM".to_owned()));
+        what.extend(self.section.iter().map(|section| format!("section {section}")));
+        let limit = self.limit.map_or(String::new(), |limit| format!(" of {}", spaced(limit)));
+        format!("pool {} ({}): {}{limit} bytes", self.name, what.join(", "), spaced(self.bytes))
     }
 }
 
@@ -230,8 +313,9 @@ impl TensorReport {
             bytes,
             first_step: 0,
             last_step: 0,
-            pool: CALLER,
+            pool: CALLER.to_owned(),
             offset: None,
+            address: None,
             alias_of: None,
             overlaps: None,
         }
@@ -245,13 +329,15 @@ impl TensorReport {
 
     /// Its own bytes in the workspace.
     fn range(&self) -> Option<std::ops::Range<usize>> {
-        let offset = self.offset.filter(|_| self.alias_of.is_none())?;
-        Some(offset..offset + self.bytes)
+        let address = self.address.filter(|_| self.alias_of.is_none())?;
+        Some(address..address + self.bytes)
     }
 
     /// Whether it has bytes of its own in the workspace that are in use at `step`.
     pub(super) fn occupies(&self, step: usize) -> bool {
-        self.alias_of.is_none() && self.offset.is_some() && (self.first_step..=self.last_step).contains(&step)
+        self.alias_of.is_none()
+            && self.address.is_some()
+            && (self.first_step..=self.last_step).contains(&step)
     }
 }
 
@@ -276,6 +362,9 @@ impl fmt::Display for MemoryReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", columns(&self.rows()))?;
         writeln!(f, "arena: {}", self.verdict())?;
+        for pool in self.pools_in_words() {
+            writeln!(f, "{pool}")?;
+        }
         writeln!(f, "peak: {}", self.peak_in_words())?;
         for run in &self.runs {
             writeln!(f, "{}", run.in_words())?;

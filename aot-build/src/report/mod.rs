@@ -21,11 +21,11 @@ pub use crate::error::spaced;
 pub use figures::Figure;
 pub use html::memory_html;
 pub use map::memory_map;
-pub use memory::{MemoryReport, Peak, PeakTensor, TensorReport};
+pub use memory::{MemoryReport, Peak, PeakTensor, PoolReport, TensorReport};
 #[cfg(feature = "tflite")]
 pub use operators::{OperatorReport, Operators, TypesReport};
 pub use problems::ErrorReport;
-pub use program::{OperandReport, PoolKind, PoolReport, StepReport};
+pub use program::{OperandReport, StepReport};
 pub use rows::RunReport;
 pub use summary::{ConfigurationReport, FileReport, PortReport, Summary};
 pub use svg::memory_svg;

@@ -1,38 +1,12 @@
-//! What a model is compiled to: pools, steps and their operands.
+//! What a model is compiled to: steps and their operands.
 
 use aot_rt::{Access, DType};
 use serde::{Serialize, Serializer};
 
 use super::TensorReport;
-use super::memory::{CALLER, WORKSPACE};
+use super::memory::CALLER;
 use crate::Compiled;
-use crate::program::{Operand, Program, Step, Storage, Work};
-
-/// Name of the pool that constants are in.
-const CONSTANTS: &str = "constants";
-
-/// Memory that tensors or constants lie in.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct PoolReport {
-    /// Its name.
-    pub name: &'static str,
-    /// What it is for.
-    pub kind: PoolKind,
-    /// Its size in bytes.
-    pub bytes: usize,
-}
-
-/// What a pool is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PoolKind {
-    /// Tensors that steps write.
-    Workspace,
-    /// Constants.
-    Constants,
-    /// Tensors in arrays that the caller passes.
-    Caller,
-}
+use crate::program::{Operand, PlacedPool, Program, Step, Work};
 
 /// A step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -71,8 +45,8 @@ pub struct OperandReport {
     pub elements: usize,
     /// Position of the tensor whose memory it is, among the tensors; `None` for constants.
     pub tensor: Option<usize>,
-    /// Name of the pool that it is in.
-    pub pool: &'static str,
+    /// Name of the pool that it is in, or `caller`.
+    pub pool: String,
     /// First byte in the pool; `None` for the caller's arrays.
     pub offset: Option<usize>,
 }
@@ -87,21 +61,6 @@ fn access_name<S: Serializer>(access: &Access, serializer: S) -> Result<S::Ok, S
 
 pub(super) fn dtype_name<S: Serializer>(dtype: &DType, serializer: S) -> Result<S::Ok, S::Error> {
     dtype.name().serialize(serializer)
-}
-
-/// The pools of a program.
-pub(super) fn pools(compiled: &Compiled) -> Vec<PoolReport> {
-    let program = &compiled.program;
-    let callers = program.buffers.iter().filter(|buffer| buffer.storage != Storage::Workspace);
-    let callers: Vec<usize> = callers.map(|buffer| buffer.bytes).collect();
-    let mut pools = vec![
-        PoolReport { name: WORKSPACE, kind: PoolKind::Workspace, bytes: compiled.arena_bytes },
-        PoolReport { name: CONSTANTS, kind: PoolKind::Constants, bytes: program.constants.bytes().len() },
-    ];
-    if !callers.is_empty() {
-        pools.push(PoolReport { name: CALLER, kind: PoolKind::Caller, bytes: callers.iter().sum() });
-    }
-    pools
 }
 
 /// The steps, those within a step behind it; `tensors` are the program's.
@@ -142,18 +101,27 @@ impl StepReport {
 
 impl OperandReport {
     fn new(compiled: &Compiled, step: &Step, (i, operand): (usize, &Operand), owners: &[usize]) -> Self {
-        let (tensor, pool, offset) = match operand {
-            Operand::Constant(view) => (None, CONSTANTS, Some(view.offset)),
+        let (tensor, (pool, offset)) = match operand {
+            Operand::Constant(view) => (None, place(&compiled.constant_pools, view.offset)),
             Operand::Buffer(view) => {
                 let buffer = view.buffer.index();
                 let in_workspace = compiled.program.in_workspace(view.buffer);
-                let offset = in_workspace.then(|| compiled.offsets[buffer] + view.offset);
-                (Some(owners[buffer]), if in_workspace { WORKSPACE } else { CALLER }, offset)
+                let address = compiled.offsets[buffer] + view.offset;
+                let caller = (CALLER, None);
+                let place = if in_workspace { place(&compiled.workspaces, address) } else { caller };
+                (Some(owners[buffer]), place)
             }
         };
+        let pool = pool.to_owned();
         let (name, access) = (argument(step, i), step.access(i));
         Self { name, access, dtype: operand.dtype(), elements: operand.len(), tensor, pool, offset }
     }
+}
+
+/// The pool that an address is in, and the byte there.
+fn place(pools: &[PlacedPool], address: usize) -> (&str, Option<usize>) {
+    let pool = &pools[PlacedPool::at(pools, address)];
+    (&pool.name, Some(address - pool.start))
 }
 
 /// What a step calls its operand `i`.

@@ -6,7 +6,7 @@ use std::fmt;
 use aot_rt::{DType, Quantization};
 use serde::Serialize;
 
-use super::program::{dtype_name, pools, positions, schedule};
+use super::program::{dtype_name, positions, schedule};
 use super::{MemoryReport, PoolReport, StepReport, TensorReport, columns, label, spaced};
 use crate::codegen::real_value;
 use crate::hash::sha256;
@@ -60,7 +60,7 @@ pub struct Summary {
     pub constant_bytes: usize,
     /// Bytes that are kept from run to run.
     pub state_bytes: usize,
-    /// The memory that tensors and constants lie in.
+    /// The pools of the workspace and of the constants.
     pub pools: Vec<PoolReport>,
     /// The tensors; one that shares another's bytes follows it. Their first and last steps are
     /// positions in `schedule`.
@@ -122,7 +122,6 @@ impl Summary {
             files: files(&model.source),
             configuration: ConfigurationReport::new(&model.config),
             devices: devices.into_iter().cloned().collect(),
-            pools: pools(compiled),
             tensors,
             schedule,
             file: model.source.file.clone(),
@@ -141,6 +140,7 @@ impl Summary {
             proved: compiled.proved,
             constant_bytes: program.constants.bytes().len(),
             state_bytes: program.state_bytes(),
+            pools: PoolReport::all(compiled),
         }
     }
 }

@@ -37,7 +37,7 @@ fn in_lines() -> String {
     {
         let dtype = optional(dtype.map(name));
         let zero_point = optional(quantization.map(|quantization| quantization.zero_point));
-        let (offset, alias_of) = (optional(*offset), optional(*alias_of));
+        let (pool, offset, alias_of) = (optional(*pool), optional(*offset), optional(*alias_of));
         lines.push(format!(
             "{label:?} {dtype} {shape:?} {zero_point} {bytes} {pool} {offset} {first} {last} {alias_of}"
         ));
@@ -50,7 +50,7 @@ fn in_lines() -> String {
         for operand in step.operands {
             let access = if operand.access == Access::Read { "read" } else { "write" };
             let (tensor, offset) = (optional(operand.tensor), optional(operand.offset));
-            let (dtype, len, pool) = (name(operand.dtype), operand.len, operand.pool);
+            let (dtype, len, pool) = (name(operand.dtype), operand.len, optional(operand.pool));
             lines.push(format!("{:?} {access:?} {dtype} {len} {tensor} {pool} {offset}", operand.name));
         }
     }
