@@ -85,8 +85,6 @@ pub struct Generated {
     /// are several inputs or outputs, the struct of kernels where they are bound by name, and
     /// the struct of a run that goes step by step.
     pub exports: Vec<String>,
-    /// The runner's `run` as it is declared: `pub fn run(&mut self, x: &[i8; 3]) -> &[i8; 2]`.
-    pub run: String,
     /// Items of the module. They use `CONSTANT_DATA: &[u8; N]`, which the caller
     /// defines in the module, unless `constants` is empty.
     pub body: String,
@@ -107,7 +105,6 @@ pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Probl
     let steps = Steps::new(model, &ports);
     let runner = Runner { model, ports: &ports };
     let mut code = Code::new(1);
-    let run = runner.declaration_of_run();
     runner.print(&mut code, attributes, steps);
     let body = code.into_text();
     limits::check_source(body.len(), &model.config)?;
@@ -118,11 +115,18 @@ pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Probl
         type_name,
         module_attributes: MODULE_ATTRIBUTES,
         export_attributes: EXPORT_ATTRIBUTES,
-        run,
         exports,
         body,
         constants: model.compiled.program.constants.bytes().to_vec(),
     })
+}
+
+/// How `run` of the runner for `model` is declared:
+/// `pub fn run(&mut self, x: &[i8; 3]) -> &[i8; 2]`.
+#[must_use]
+pub fn declaration_of_run(model: &Model) -> String {
+    let ports = Ports::new(&model.compiled, &model.config, Owner::runner(&model.type_name));
+    Runner { model, ports: &ports }.declaration_of_run()
 }
 
 impl Generated {

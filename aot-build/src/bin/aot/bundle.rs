@@ -63,6 +63,8 @@ struct Answer {
 struct Bundle {
     summary: Summary,
     generated: Generated,
+    /// How the runner's `run` is declared.
+    run: String,
     /// Name of the package: `model-kws`.
     package: String,
     reference: Reference,
@@ -119,7 +121,8 @@ impl Bundle {
             .map_err(|problem| vec![Error::new(&arguments.model, vec![problem])])?;
         let package = format!("model-{}", snake_case(&model.type_name).replace('_', "-"));
         let reference = Reference::new(arguments, model)?;
-        Ok(Self { summary: Summary::new(model), generated, package, reference })
+        let run = codegen::declaration_of_run(model);
+        Ok(Self { summary: Summary::new(model), generated, run, package, reference })
     }
 
     /// All files: path in the bundle, and contents.

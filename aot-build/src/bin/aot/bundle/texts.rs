@@ -50,7 +50,7 @@ impl Bundle {
             krate = self.package.replace('-', "_"),
             runner = self.generated.type_name,
             version = self.summary.aot_build,
-            run = self.generated.run,
+            run = self.run,
         )
     }
 }
