@@ -41,8 +41,8 @@ const TAKEN: [&str; 22] = [
 ];
 
 /// Ends of names that other items have: `NetDevices`.
-const TAKEN_KINDS: [&str; 8] =
-    ["active", "devices", "error", "inputs", "kernels", "metadata", "outputs", "run"];
+const TAKEN_KINDS: [&str; 10] =
+    ["active", "devices", "error", "inputs", "kernels", "metadata", "outputs", "run", "step", "stepped"];
 
 /// A device that the model calls, as generated code names it.
 #[derive(Debug)]
