@@ -220,8 +220,9 @@ mod aot_dense {
         ) -> ::core::result::Result<(), ::aot_rt::UntilError> {
             loop {
                 let next = self.next_step();
-                if ::aot_rt::is_next(&steps::STEPS, &steps::REPEATED, name, next)? {
-                    return Ok(());
+                match ::aot_rt::is_next(&steps::STEPS, &steps::REPEATED, name, next) {
+                    Ok(false) => (),
+                    result => return result.map(|_| ()),
                 }
                 self.step();
             }
@@ -317,6 +318,7 @@ mod aot_dense {
         });
 
         /// `conv 0`: 3×3, 1 → 1; 144 MACs.
+        #[inline(never)]
         pub fn conv2d_0(workspace: &mut Workspace, instrument: &mut impl Instrument) {
             if instrument.before(&STEPS[0]) == Action::Skip {
                 return;
@@ -339,6 +341,7 @@ mod aot_dense {
         }
 
         /// `conv 1`: 3×3, 1 → 1; 144 MACs.
+        #[inline(never)]
         pub fn conv2d_1(workspace: &mut Workspace, instrument: &mut impl Instrument) {
             if instrument.before(&STEPS[1]) == Action::Skip {
                 return;

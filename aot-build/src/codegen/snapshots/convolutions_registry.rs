@@ -179,6 +179,59 @@ mod aot_dense {
             Ok(self.conv_1())
         }
 
+        /// Starts a run that goes step by step: copies its inputs into the workspace first.
+        pub fn start<'a>(
+            &'a mut self,
+            kernels: &'a DenseKernels,
+            image: &[i8; 16],
+        ) -> DenseRun<'a> {
+            self.start_with((), kernels, image)
+        }
+
+        /// [`start`](Self::start), observed by `instrument`.
+        pub fn start_with<'a, I: ::aot_rt::Instrument>(
+            &'a mut self,
+            instrument: I,
+            kernels: &'a DenseKernels,
+            image: &[i8; 16],
+        ) -> DenseRun<'a, I> {
+            *self.image_mut() = *image;
+            self.start_in_place_with(instrument, kernels)
+        }
+
+        /// Starts a run that goes step by step, on what is in the regions of its inputs.
+        pub fn start_in_place<'a>(&'a mut self, kernels: &'a DenseKernels) -> DenseRun<'a> {
+            self.start_in_place_with((), kernels)
+        }
+
+        /// [`start_in_place`](Self::start_in_place), observed by `instrument`.
+        pub fn start_in_place_with<'a, I: ::aot_rt::Instrument>(
+            &'a mut self,
+            instrument: I,
+            kernels: &'a DenseKernels,
+        ) -> DenseRun<'a, I> {
+            DenseRun {
+                runner: self,
+                instrument,
+                kernels,
+                position: 0,
+            }
+        }
+
+        /// Runs the model, and lets other tasks of an executor run after each of its steps.
+        ///
+        /// # Errors
+        ///
+        /// When a kernel refuses its tensors: the step, and why.
+        pub async fn run_async<'a>(
+            &'a mut self,
+            kernels: &'a DenseKernels,
+            image: &[i8; 16],
+        ) -> ::core::result::Result<&'a [i8; 16], ::aot_rt::StepError<::aot_rt::CallError>> {
+            let run = self.start(kernels, image);
+            run.finish_async().await
+        }
+
         /// Output `conv 1`, shape `[1, 4, 4, 1]`, real value `(q + 3) / 2`.
         ///
         /// As the last run left it; writing an input may destroy it.
@@ -197,6 +250,95 @@ mod aot_dense {
         #[must_use]
         pub fn dequantize_conv_1(q: i8) -> f32 {
             Self::CONV_1_QUANTIZATION.dequantize(q.into())
+        }
+    }
+
+    /// A run of [`Dense`] that goes step by step.
+    ///
+    /// It borrows the runner, so that nothing else uses that meanwhile. One that is dropped
+    /// before its end has no outputs.
+    #[derive(Debug)]
+    #[must_use = "a run does nothing by itself"]
+    pub struct DenseRun<'a, I = ()> {
+        runner: &'a mut Dense,
+        instrument: I,
+        kernels: &'a DenseKernels,
+        position: usize,
+    }
+
+    impl<'a, I: ::aot_rt::Instrument> DenseRun<'a, I> {
+        /// The step that comes next; `None` when all have run.
+        #[must_use]
+        pub fn next_step(&self) -> ::core::option::Option<&'static ::aot_rt::StepInfo> {
+            steps::STEPS.get(self.position)
+        }
+
+        /// Runs the next step, and says which that was; `None` when all have run.
+        ///
+        /// # Errors
+        ///
+        /// When a step fails, which ends the run, and at every call after that.
+        pub fn step(&mut self) -> ::core::result::Result<::core::option::Option<&'static ::aot_rt::StepInfo>, ::aot_rt::StepError<::aot_rt::CallError>> {
+            if self.position == usize::MAX {
+                return Err(::aot_rt::StepError::Ended);
+            }
+            let Some(step) = self.next_step() else {
+                return Ok(None);
+            };
+            let position = ::core::mem::replace(&mut self.position, usize::MAX);
+            let workspace = &mut self.runner.workspace;
+            let instrument = &mut self.instrument;
+            let kernels = self.kernels;
+            let result = steps::step(workspace, position, instrument, kernels);
+            self.position = result.map_err(::aot_rt::StepError::Failed)?;
+            Ok(Some(step))
+        }
+
+        /// Runs the steps before the one that is called `name`, or before the first one of the
+        /// model file's node that is: that is the next one then. Runs nothing where it is already.
+        ///
+        /// # Errors
+        ///
+        /// When there is no such step, or it does not come any more.
+        /// When a step fails, which ends the run, and at every call after that.
+        pub fn run_until(
+            &mut self,
+            name: &str,
+        ) -> ::core::result::Result<(), ::aot_rt::UntilError<::aot_rt::CallError>> {
+            if self.position == usize::MAX {
+                return Err(::aot_rt::UntilError::Step(::aot_rt::StepError::Ended));
+            }
+            loop {
+                let next = self.next_step();
+                match ::aot_rt::is_next(&steps::STEPS, &steps::REPEATED, name, next) {
+                    Ok(false) => (),
+                    result => return result.map(|_| ()),
+                }
+                self.step().map_err(::aot_rt::UntilError::Step)?;
+            }
+        }
+
+        /// Runs the steps that are left.
+        ///
+        /// # Errors
+        ///
+        /// When a step fails, which ends the run, and at every call after that.
+        pub fn finish(mut self) -> ::core::result::Result<&'a [i8; 16], ::aot_rt::StepError<::aot_rt::CallError>> {
+            while self.step()?.is_some() {}
+            let Self { runner, .. } = self;
+            Ok(runner.conv_1())
+        }
+
+        /// [`finish`](Self::finish), and lets other tasks of an executor run after each step.
+        ///
+        /// # Errors
+        ///
+        /// When a step fails, which ends the run, and at every call after that.
+        pub async fn finish_async(mut self) -> ::core::result::Result<&'a [i8; 16], ::aot_rt::StepError<::aot_rt::CallError>> {
+            while self.step()?.is_some() {
+                ::aot_rt::yield_now().await;
+            }
+            self.finish()
         }
     }
 
@@ -287,6 +429,7 @@ mod aot_dense {
         });
 
         /// `conv 0`: 3×3, 1 → 1; 144 MACs.
+        #[inline(never)]
         pub fn conv2d_0(
             workspace: &mut Workspace,
             instrument: &mut impl Instrument,
@@ -315,6 +458,7 @@ mod aot_dense {
         }
 
         /// `conv 1`: 3×3, 1 → 1; 144 MACs.
+        #[inline(never)]
         pub fn conv2d_1(
             workspace: &mut Workspace,
             instrument: &mut impl Instrument,
@@ -340,6 +484,25 @@ mod aot_dense {
             CallError::check(&STEPS[1], called)?;
             instrument.after(&STEPS[1], &[Elements::I8(workspace.read::<i8, 5, 16>())]);
             Ok(())
+        }
+
+        /// Steps that run again as long as one of them is next.
+        pub static REPEATED: [::core::ops::RangeInclusive<usize>; 0] = [];
+
+        /// Runs the step at a position; gives the position of the next one.
+        pub fn step(
+            workspace: &mut Workspace,
+            program_counter: usize,
+            instrument: &mut impl Instrument,
+            kernels: &Kernels,
+        ) -> Result<usize, CallError> {
+            let mut next_counter = program_counter + 1;
+            match program_counter {
+                0 => conv2d_0(workspace, instrument, kernels)?,
+                1 => conv2d_1(workspace, instrument, kernels)?,
+                _ => next_counter = program_counter,
+            }
+            Ok(next_counter)
         }
 
         /// What an instrument is told of the steps, in order; those within a step follow it.
@@ -381,4 +544,4 @@ mod aot_dense {
     unreachable_pub,
     reason = "the structs of inputs, outputs and runs need not be named"
 )]
-pub(crate) use aot_dense::{Dense, DenseKernels};
+pub(crate) use aot_dense::{Dense, DenseKernels, DenseRun};

@@ -219,8 +219,9 @@ mod aot_dense {
         ) -> ::core::result::Result<(), ::aot_rt::UntilError> {
             loop {
                 let next = self.next_step();
-                if ::aot_rt::is_next(&steps::STEPS, &steps::REPEATED, name, next)? {
-                    return Ok(());
+                match ::aot_rt::is_next(&steps::STEPS, &steps::REPEATED, name, next) {
+                    Ok(false) => (),
+                    result => return result.map(|_| ()),
                 }
                 self.step();
             }
@@ -304,6 +305,7 @@ mod aot_dense {
         });
 
         /// `dense/MatMul`: 3 → 2; 6 MACs.
+        #[inline(never)]
         pub fn fully_connected_0(workspace: &mut Workspace, instrument: &mut impl Instrument) {
             if instrument.before(&STEPS[0]) == Action::Skip {
                 return;
