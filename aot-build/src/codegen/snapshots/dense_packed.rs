@@ -220,8 +220,9 @@ mod aot_dense {
         ) -> ::core::result::Result<(), ::aot_rt::UntilError> {
             loop {
                 let next = self.next_step();
-                if ::aot_rt::is_next(&steps::STEPS, &steps::REPEATED, name, next)? {
-                    return Ok(());
+                match ::aot_rt::is_next(&steps::STEPS, &steps::REPEATED, name, next) {
+                    Ok(false) => (),
+                    result => return result.map(|_| ()),
                 }
                 self.step();
             }
