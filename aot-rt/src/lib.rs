@@ -10,7 +10,8 @@
 //! - [`Device`], what can run steps beside the CPU,
 //! - [`Tensor`], [`PackedKernel`] and [`KernelEntry`], for kernels that are bound by name,
 //! - [`UntilError`] and [`yield_now`], for runs that go step by step,
-//! - [`Model`], the untyped face that every generated runner has.
+//! - [`Model`], the untyped face that every generated runner has,
+//! - [`metadata`], the types of what the compiler knows of a model.
 //!
 //! Users rarely name anything here but [`Model`], [`TensorInfo`] and
 //! [`include_model!`].
@@ -27,6 +28,7 @@ mod first;
 pub mod fixed_point;
 mod instrument;
 pub mod kernels;
+pub mod metadata;
 mod model;
 mod nibbles;
 mod packed;
@@ -36,6 +38,8 @@ mod part;
 mod registry;
 mod section;
 mod singleton;
+#[cfg(feature = "source")]
+mod source;
 mod stepping;
 mod tensor;
 mod workspace;
@@ -57,6 +61,8 @@ pub use part::{part, part_mut};
 pub use registry::{CallError, KernelEntry, Missing, bind};
 pub use section::{Placed, PlacedMemory};
 pub use singleton::Singleton;
+#[cfg(feature = "source")]
+pub use source::SOURCE;
 pub use stepping::{StepError, UntilError, YieldNow, is_next, yield_now};
 pub use tensor::{Quantization, TensorInfo};
 pub use workspace::{

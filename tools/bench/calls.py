@@ -113,7 +113,7 @@ def main():
     arguments = parser.parse_args()
     models = [(name, path) for name in MODELS if (path := model_path(name)).is_file()]
     if arguments.flash:
-        header("bytes of flash beside the constants")
+        header("bytes of flash")
         for name, path in models:
             print(f"| {name} | " + " | ".join(flash_row(path, arguments)) + " |", flush=True)
     if arguments.time:

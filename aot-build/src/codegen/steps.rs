@@ -228,6 +228,11 @@ impl<'m> Steps<'m> {
         code.list(&format!("{path}{}(", site.step.name), &arguments, &close, CALL_WIDTH);
     }
 
+    /// Whether any step has a kernel, on the CPU or on a device.
+    fn have_parameters(&self) -> bool {
+        self.sites(0).any(|site| site.step.kernel().is_some() || site.step.call().is_some())
+    }
+
     /// The module.
     pub(super) fn module(mut self, code: &mut Code) {
         let mut functions = Code::new(code.indent() + 1);
@@ -258,8 +263,7 @@ impl<'m> Steps<'m> {
         code.block("mod steps {", "}", |code| {
             let names = |set: &BTreeSet<&str>| set.iter().map(ToString::to_string).collect::<Vec<_>>();
             match names(&self.kernel_imports) {
-                // Steps that call devices have kernels' parameters, too.
-                names if names.is_empty() && self.sites(0).all(|site| site.step.control().is_some()) => (),
+                names if names.is_empty() && !self.have_parameters() => (),
                 names if names.is_empty() => code.line("use ::aot_rt::kernels;"),
                 names => {
                     let names = [vec!["self".to_owned()], names].concat();
