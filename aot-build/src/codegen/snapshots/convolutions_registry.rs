@@ -261,6 +261,9 @@ mod aot_dense {
     /// What comes of steps, which may fail.
     type DenseStepped<T> = ::core::result::Result<T, ::aot_rt::StepError<::aot_rt::CallError>>;
 
+    /// What comes of running until a step.
+    type DenseUntil = ::core::result::Result<(), ::aot_rt::UntilError<::aot_rt::CallError>>;
+
     /// A run of [`Dense`] that goes step by step.
     ///
     /// It borrows the runner, so that nothing else uses that meanwhile. One that is dropped
@@ -309,10 +312,7 @@ mod aot_dense {
         ///
         /// When there is no such step, or it does not come any more.
         /// When a step fails, which ends the run, and at every call after that.
-        pub fn run_until(
-            &mut self,
-            name: &str,
-        ) -> ::core::result::Result<(), ::aot_rt::UntilError<::aot_rt::CallError>> {
+        pub fn run_until(&mut self, name: &str) -> DenseUntil {
             if self.position == usize::MAX {
                 return Err(::aot_rt::UntilError::Step(::aot_rt::StepError::Ended));
             }

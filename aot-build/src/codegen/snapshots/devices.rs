@@ -37,6 +37,8 @@ mod aot_dense {
         pub const MACS: u64 = 6;
         /// The steps, in order; what an instrument is told of them.
         pub const STEPS: &'static [::aot_rt::StepInfo; 2] = &steps::STEPS;
+        /// What the compiler knows of the model. A program that does not name it holds nothing of it.
+        pub const METADATA: &'static ::aot_rt::metadata::Metadata = &metadata::METADATA;
 
         /// Extents of input `input_1`, outermost first.
         pub const INPUT_1_SHAPE: [usize; 2] = [1, 3];
@@ -245,6 +247,10 @@ mod aot_dense {
     type DenseStepped<T, Npu, Dsp> =
         ::core::result::Result<T, ::aot_rt::StepError<DenseError<Npu, Dsp>>>;
 
+    /// What comes of running until a step.
+    type DenseUntil<Npu, Dsp> =
+        ::core::result::Result<(), ::aot_rt::UntilError<DenseError<Npu, Dsp>>>;
+
     /// A run of [`Dense`] that goes step by step.
     ///
     /// It borrows the runner, so that nothing else uses that meanwhile. One that is dropped
@@ -298,10 +304,7 @@ mod aot_dense {
         ///
         /// When there is no such step, or it does not come any more.
         /// When a step fails, which ends the run, and at every call after that.
-        pub fn run_until(
-            &mut self,
-            name: &str,
-        ) -> ::core::result::Result<(), ::aot_rt::UntilError<DenseError<Npu::Error, Dsp::Error>>> {
+        pub fn run_until(&mut self, name: &str) -> DenseUntil<Npu::Error, Dsp::Error> {
             if self.position == usize::MAX {
                 return Err(::aot_rt::UntilError::Step(::aot_rt::StepError::Ended));
             }
@@ -733,6 +736,68 @@ mod aot_dense {
             },
         ];
     }
+
+    /// What the compiler knows of the model.
+    #[rustfmt::skip]
+    #[allow(unused_imports, reason = "not every model needs all of it")]
+    mod metadata {
+        use ::aot_rt::{Access, DType, Quantization, TensorInfo};
+        use ::aot_rt::metadata::{
+            Configuration, File, Metadata, Operand, Operator, Pool, PoolKind, Sizes, Step, Tensor,
+        };
+
+        pub const METADATA: Metadata = Metadata {
+            format: 1,
+            aot_build: "0.1.0",
+            name: "Dense",
+            file: File { name: "dense.json", bytes: 1_234, sha256: "abababababababababababababababababababababababababababababababab" },
+            files: &[],
+            configuration: Configuration { toml: "[devices.dsp]\nactivate = \"per_run\"\ncalls = \"direct\"\noperators = [\"softmax\"]\n\n[devices.npu]\nactivate = \"caller\"\ncalls = \"direct\"\noperators = [\"fully_connected\"]\n", sha256: "f3b61ccda0389ad7687dea8f59403dd0decbd2994e325266bb560ec1e812d2a1" },
+            operators: &[],
+            inputs: &[
+                TensorInfo { name: "input_1", dtype: DType::I8, shape: &[1, 3], quantization: Some(Quantization { scale: 0.1, zero_point: 0 }) },
+            ],
+            outputs: &[
+                TensorInfo { name: "softmax", dtype: DType::I8, shape: &[1, 2], quantization: Some(Quantization { scale: 0.003_906_25, zero_point: -128 }) },
+            ],
+            pools: &[
+                Pool { name: "workspace", kind: PoolKind::Workspace, bytes: 5, limit: None, section: None, copy: false },
+                Pool { name: "constants", kind: PoolKind::Constants, bytes: 11, limit: None, section: None, copy: false },
+            ],
+            tensors: &[
+                Tensor { name: "input_1", dtype: Some(DType::I8), shape: &[1, 3], quantization: Some(Quantization { scale: 0.1, zero_point: 0 }), bytes: 3, pool: Some(0), offset: Some(0), steps: [0, 0], alias_of: None },
+                Tensor { name: "dense", dtype: Some(DType::I8), shape: &[1, 2], quantization: Some(Quantization { scale: 0.5, zero_point: 1 }), bytes: 2, pool: Some(0), offset: Some(3), steps: [0, 1], alias_of: None },
+                Tensor { name: "softmax", dtype: Some(DType::I8), shape: &[1, 2], quantization: Some(Quantization { scale: 0.003_906_25, zero_point: -128 }), bytes: 2, pool: Some(0), offset: Some(0), steps: [1, 2], alias_of: None },
+            ],
+            steps: &[
+                Step { info: &super::steps::STEPS[0], operands: &[
+                    Operand { name: "x", access: Access::Read, dtype: DType::I8, len: 3, tensor: Some(0), pool: Some(0), offset: Some(0) },
+                    Operand { name: "y", access: Access::Write, dtype: DType::I8, len: 2, tensor: Some(1), pool: Some(0), offset: Some(3) },
+                    Operand { name: "weights", access: Access::Read, dtype: DType::I8, len: 6, tensor: None, pool: Some(1), offset: Some(5) },
+                    Operand { name: "bias", access: Access::Read, dtype: DType::I32, len: 0, tensor: None, pool: Some(1), offset: Some(0) },
+                    Operand { name: "multipliers", access: Access::Read, dtype: DType::I32, len: 1, tensor: None, pool: Some(1), offset: Some(0) },
+                    Operand { name: "shifts", access: Access::Read, dtype: DType::I8, len: 1, tensor: None, pool: Some(1), offset: Some(4) },
+                ] },
+                Step { info: &super::steps::STEPS[1], operands: &[
+                    Operand { name: "x", access: Access::Read, dtype: DType::I8, len: 2, tensor: Some(1), pool: Some(0), offset: Some(3) },
+                    Operand { name: "y", access: Access::Write, dtype: DType::I8, len: 2, tensor: Some(2), pool: Some(0), offset: Some(0) },
+                ] },
+            ],
+            devices: &[
+                "dsp",
+                "npu",
+            ],
+            sizes: Sizes {
+                arena_bytes: 5,
+                lower_bound: 5,
+                proved: true,
+                constant_bytes: 11,
+                state_bytes: 0,
+                macs: 6,
+                control_flow: false,
+            },
+        };
+    }
 }
 
 #[allow(
@@ -740,4 +805,4 @@ mod aot_dense {
     unreachable_pub,
     reason = "the structs of inputs, outputs and runs need not be named"
 )]
-pub(crate) use aot_dense::{Dense, DenseRun, DenseDevices, DenseDsp, DenseError, DenseNpu};
+pub(crate) use aot_dense::{Dense, DenseDevices, DenseDsp, DenseError, DenseNpu, DenseRun};
