@@ -198,12 +198,13 @@ impl<'m> Steps<'m> {
                     });
                 }),
             }
+            let next = integer(next);
+            if first == 0 {
+                return code.line(format!("next_counter = next_layer(rows, &{table}).unwrap_or({next});"));
+            }
             code.block(format!("next_counter = match next_layer(rows, &{table}) {{"), "};", |code| {
-                match first {
-                    0 => code.line("Some(layer) => layer,"),
-                    _ => code.line(format!("Some(layer) => {} + layer,", integer(first))),
-                }
-                code.line(format!("None => {},", integer(next)));
+                code.line(format!("Some(layer) => {} + layer,", integer(first)));
+                code.line(format!("None => {next},"));
             });
         });
     }

@@ -73,14 +73,8 @@ fn parts(kernel: &Kernel, operands: &[Operand], limit: u64) -> Option<Vec<Part>>
 /// Rows and columns of a result that are computed at a time: of as few rows as `limit` asks
 /// for; where that is less than one, of some columns, which stand together in `blocks`.
 fn cut(rows: usize, blocks: &[usize], depth: usize, limit: u64) -> Vec<[Range<usize>; 2]> {
-    let columns = blocks.iter().sum();
-    let row = (depth as u64).saturating_mul(columns as u64);
-    let one = vec![0..columns];
-    let (rows, columns) = if row <= limit {
-        (pieces(&vec![1; rows], row, limit), one)
-    } else {
-        (pieces(&vec![1; rows], row, limit), pieces(blocks, depth as u64, limit))
-    };
+    let row = (depth as u64).saturating_mul(blocks.iter().sum::<usize>() as u64);
+    let (rows, columns) = (pieces(&vec![1; rows], row, limit), pieces(blocks, depth as u64, limit));
     let pairs = rows.iter().flat_map(|rows| columns.iter().map(|columns| [rows.clone(), columns.clone()]));
     pairs.collect()
 }
