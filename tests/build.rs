@@ -1,5 +1,6 @@
 //! Compiles the models that the test `generated` runs.
 
+#[allow(dead_code, reason = "what cases give is the test's")]
 #[path = "edges/graphs.rs"]
 mod edges;
 #[path = "generated/models.rs"]
@@ -68,7 +69,26 @@ fn edges() {
             edge(&mut source, name, placement, Builder::new(&json).inputs(inputs).outputs(outputs));
         }
     }
+    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("edges/models");
+    println!("cargo::rerun-if-changed={}", models.display());
+    for model in models_in(&models) {
+        let name = model.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        for (placement, (inputs, outputs)) in placements::PLACEMENTS {
+            let builder = Builder::new(&model).inputs(inputs).outputs(outputs);
+            edge(&mut source, &format!("tflite_{name}"), placement, builder);
+        }
+    }
     write("edges.rs", source.as_bytes());
+}
+
+/// The TFLite files in a folder, by name.
+fn models_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("the folder can be listed");
+    let paths = entries.map(|entry| entry.expect("the folder can be listed").path());
+    let mut models: Vec<_> =
+        paths.filter(|path| path.extension().is_some_and(|extension| extension == "tflite")).collect();
+    models.sort();
+    models
 }
 
 /// Compiles a case in one placement.
@@ -83,7 +103,7 @@ fn edge(source: &mut String, name: &str, placement: &str, builder: Builder) {
     // Writing to a string cannot fail.
     let _ = writeln!(
         source,
-        "#[allow(missing_docs)] pub mod {module} {{ {include} #[cfg(test)] #[test] fn agrees() {{ {check} }} }}"
+        "pub(crate) mod {module} {{ {include} #[cfg(test)] #[test] fn agrees() {{ {check} }} }}"
     );
 }
 
@@ -175,22 +195,29 @@ impl Configuration {
             }
         };
         let callers = if self.outputs == Placement::Caller { all("output", &outputs) } else { String::new() };
+        let (kernels, works) = match self.calls {
+            Calls::Registry => {
+                body += "let kernels = RunnerKernels::default();";
+                ("&kernels, ", ".expect(\"the kernels are the model's own\")")
+            }
+            Calls::Direct | Calls::Packed => ("", ""),
+        };
         let start = match self.inputs {
             InputPlacement::Rows => return String::new(),
-            _ if self.calls == Calls::Registry => return String::new(),
             InputPlacement::Workspace if !inputs.is_empty() => {
                 for (i, name) in inputs.iter().enumerate() {
                     body += &format!("*runner.{name}_mut() = *{};", elements("input", i, name));
                 }
-                format!("start_in_place({callers})")
+                format!("start_in_place({kernels}{callers})")
             }
-            _ => format!("start({}{callers})", all("input", &inputs)),
+            _ => format!("start({kernels}{}{callers})", all("input", &inputs)),
         };
-        body += &format!("let mut run = runner.{start}; crate::step_all(|| [run.next_step(), run.step()]);");
+        let step = format!("crate::step_all(|| [run.next_step(), run.step(){works}]);");
+        body += &format!("let mut run = runner.{start}; {step}");
         if self.outputs == Placement::Caller {
-            body += "run.finish();";
+            body += &format!("run.finish(){works};");
         } else {
-            body += "let found = run.finish();";
+            body += &format!("let found = run.finish(){works};");
             for (i, name) in outputs.iter().enumerate() {
                 let field = if outputs.len() == 1 { String::new() } else { format!(".{name}") };
                 body += &format!("*{} = *found{field};", elements("output", i, name));

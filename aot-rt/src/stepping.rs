@@ -1,5 +1,6 @@
 //! Runs that go step by step: what generated code needs beside the steps.
 
+use core::convert::Infallible;
 use core::fmt;
 use core::ops::RangeInclusive;
 use core::pin::Pin;
@@ -7,26 +8,63 @@ use core::task::{Context, Poll};
 
 use crate::StepInfo;
 
-/// Why a run did not come to a step.
+/// Why a run, some of whose steps may fail, did not run one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UntilError {
+pub enum StepError<E> {
+    /// The step failed. That ends the run.
+    Failed(E),
+    /// The run has ended: one of its steps failed before. Nothing ran.
+    Ended,
+}
+
+impl<E: fmt::Display> fmt::Display for StepError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed(error) => error.fmt(f),
+            Self::Ended => f.write_str("the run has ended: one of its steps failed"),
+        }
+    }
+}
+
+impl<E: core::error::Error> core::error::Error for StepError<E> {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            Self::Failed(error) => error.source(),
+            Self::Ended => None,
+        }
+    }
+}
+
+/// Why a run did not come to a step. `E` is what steps may fail with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UntilError<E = Infallible> {
     /// No step of the model has the name, and no node whose steps these are. Nothing ran.
     NoSuchStep,
     /// The step does not come any more: the run was past it, or has taken another branch.
     /// Where it was past it, nothing ran; else, the run stands behind the branch.
     Past,
+    /// A step before it failed.
+    Step(StepError<E>),
 }
 
-impl fmt::Display for UntilError {
+impl<E: fmt::Display> fmt::Display for UntilError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NoSuchStep => "no step and no node of the model has this name",
-            Self::Past => "the step does not come any more in this run",
-        })
+        match self {
+            Self::NoSuchStep => f.write_str("no step and no node of the model has this name"),
+            Self::Past => f.write_str("the step does not come any more in this run"),
+            Self::Step(error) => error.fmt(f),
+        }
     }
 }
 
-impl core::error::Error for UntilError {}
+impl<E: core::error::Error> core::error::Error for UntilError<E> {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            Self::Step(error) => error.source(),
+            Self::NoSuchStep | Self::Past => None,
+        }
+    }
+}
 
 /// Whether the step `next` is the one that is called `name`, or one of the node that is.
 ///
@@ -36,12 +74,12 @@ impl core::error::Error for UntilError {}
 /// # Errors
 ///
 /// When there is no such step, or it does not come any more.
-pub fn is_next(
+pub fn is_next<E>(
     steps: &[StepInfo],
     repeated: &[RangeInclusive<usize>],
     name: &str,
     next: Option<&StepInfo>,
-) -> Result<bool, UntilError> {
+) -> Result<bool, UntilError<E>> {
     let is_step = steps.iter().any(|step| step.name == name);
     let called = |step: &StepInfo| if is_step { step.name == name } else { step.node == name };
     if !steps.iter().any(called) {
@@ -97,7 +135,8 @@ mod tests {
     use super::*;
 
     const fn step(index: usize, name: &'static str, node: &'static str) -> StepInfo {
-        StepInfo { index, name, operator: "relu", kernel: None, node, macs: 0, bytes: 0, device: None }
+        let (operator, kernel, device) = ("relu", None, None);
+        StepInfo { index, name, operator, kernel, node, macs: 0, bytes: 0, rows: 1, device }
     }
 
     /// `c` and `d` are in a loop.
@@ -125,7 +164,7 @@ mod tests {
             ("z", None, Err(NoSuchStep)),
         ] {
             let next = next.map(|index: usize| &STEPS[index]);
-            assert_eq!(is_next(&STEPS, &[2..=3], name, next), expect, "{name}, {next:?}");
+            assert_eq!(is_next::<Infallible>(&STEPS, &[2..=3], name, next), expect, "{name}, {next:?}");
         }
     }
 

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use aot_build::config::{InputPlacement, Memory, Value};
+use aot_build::config::{Device, InputPlacement, Memory, Value};
 use aot_build::eval::Evaluator;
 use aot_build::program::Port;
 use aot_build::weights::npy;
@@ -35,6 +35,8 @@ fn tflite() -> PathBuf {
 #[derive(Default)]
 pub(crate) struct Tally {
     pub(crate) cases: usize,
+    /// Cases whose steps can be divided.
+    pub(crate) divided: usize,
     pub(crate) sets: usize,
     /// Elements compared.
     pub(crate) elements: usize,
@@ -49,6 +51,7 @@ pub(crate) struct Tally {
 impl Tally {
     pub(crate) fn add(&mut self, other: Self) {
         self.cases += other.cases;
+        self.divided += other.divided;
         self.sets += other.sets;
         self.elements += other.elements;
         self.differing += other.differing;
@@ -63,8 +66,8 @@ impl Tally {
     /// When something differs.
     pub(crate) fn conclude(&self, what: &str) {
         println!(
-            "{what}: {} cases, {} sets, {} elements; {} integers differ, floats by at most {:.1e}",
-            self.cases, self.sets, self.elements, self.differing, self.largest
+            "{what}: {} cases ({} divided), {} sets, {} elements; {} integers differ, floats by at most {:.1e}",
+            self.cases, self.divided, self.sets, self.elements, self.differing, self.largest
         );
         assert!(self.cases > 0, "{what}: no case was found");
         assert!(self.failures.is_empty(), "{what}:\n{}", self.failures.join("\n"));
@@ -80,11 +83,13 @@ pub(crate) fn folders(folder: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// The ways to compile a case: in tensors, row by row, and with rows pushed.
-pub(crate) fn configurations() -> [(&'static str, Config); 3] {
+/// The ways to compile a case: in tensors, row by row, with rows pushed, and for a device.
+pub(crate) fn configurations() -> [(&'static str, Config); 4] {
     let min = Config { memory: Memory::Min, ..Config::default() };
     let rows = Config { inputs: InputPlacement::Rows, ..min.clone() };
-    [("auto", Config::default()), ("min", min), ("rows", rows)]
+    let all = Device { name: "device".into(), operators: vec!["*".into()], ..Device::default() };
+    let device = Config { devices: vec![all], ..Config::default() };
+    [("auto", Config::default()), ("min", min), ("rows", rows), ("device", device)]
 }
 
 /// Runs every set of inputs in `folder` through import, compilation and evaluator, as
@@ -98,8 +103,9 @@ pub(crate) fn run(folder: &Path) -> Tally {
             Err(error) => tally.failures.push(format!("{configuration}: {error}")),
         }
     }
-    if let Err(error) = run_divided(folder) {
-        tally.failures.push(format!("divided: {error}"));
+    match run_divided(folder) {
+        Ok(is_divided) => tally.divided += usize::from(is_divided),
+        Err(error) => tally.failures.push(format!("divided: {error}")),
     }
     for failure in &mut tally.failures {
         failure.insert_str(0, &format!("{name}: "));
@@ -108,8 +114,8 @@ pub(crate) fn run(folder: &Path) -> Tally {
 }
 
 /// The same with steps divided into parts as small as they can be: every output is the same
-/// to the bit.
-fn run_divided(folder: &Path) -> Result<(), String> {
+/// to the bit. Gives whether there is one that is divided.
+fn run_divided(folder: &Path) -> Result<bool, String> {
     let (meta, mut config) = configured(folder, &Config::default())?;
     let graph = import::import(&folder.join(&meta.file), &config).map_err(|error| error.to_string())?.graph;
     let text = |problems: Vec<aot_build::Problem>| {
@@ -139,7 +145,8 @@ fn run_divided(folder: &Path) -> Result<(), String> {
             }
         }
     }
-    Ok(())
+    let parts = |compiled: &Compiled| (compiled.program.steps.len(), compiled.program.runs.len());
+    Ok(parts(&divided) != parts(&whole))
 }
 
 /// The inputs of each run of a set.

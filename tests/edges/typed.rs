@@ -5,7 +5,7 @@ use aot_rt::{Model, bf16, f16, unpack_i4};
 
 use crate::generated as code;
 
-const X: [f32; 6] = [1.0, -2.0, 3.5, -0.0, 5.0, -6.0];
+const X: [f32; 6] = [1.0, -2.0, 3.5, -4.0, 5.0, -6.0];
 const RELU_X: [f32; 6] = [1.0, 0.0, 3.5, 0.0, 5.0, 0.0];
 
 #[test]

@@ -127,6 +127,11 @@ mod calls;
 #[cfg(test)]
 mod tests;
 
+/// The examples on this page.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/graph-edges.md")]
+mod graph_edges {}
+
 /// Says that a test skips something, and why. The harness hides what passing tests print
 /// with macros, so this writes past it.
 pub fn skipped(why: &str) {

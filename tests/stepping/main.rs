@@ -10,13 +10,15 @@ macro_rules! models {
 }
 
 models! {
-    digits digits_rows digits_caller digits_float branches loops layer matrices
+    digits digits_rows digits_caller digits_float digits_packed digits_registry
+    branches loops layer matrices
     digits_18432 digits_40000 digits_147455 digits_rows_18432 digits_float_20000
     layer_64 layer_200 matrices_10
 }
 
 mod asynchronous;
 mod control;
+mod failing;
 mod macs;
 mod order;
 

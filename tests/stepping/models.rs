@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::path::Path;
 
 use aot_build::Builder;
-use aot_build::config::{InputPlacement, Memory, Placement};
+use aot_build::config::{Calls, InputPlacement, Memory, Placement};
 
 /// Names of the modules, and what makes them.
 pub(crate) fn models(workspace: &Path) -> Vec<(String, Builder)> {
@@ -20,6 +20,8 @@ pub(crate) fn models(workspace: &Path) -> Vec<(String, Builder)> {
             int8().inputs(InputPlacement::Caller).outputs(Placement::Caller).memory(Memory::Min),
         ),
         ("digits_float".to_owned(), digits("digits.json")),
+        ("digits_packed".to_owned(), int8().calls(Calls::Packed)),
+        ("digits_registry".to_owned(), int8().calls(Calls::Registry).memory(Memory::Min)),
         ("branches".to_owned(), case("if_i8_both")),
         ("loops".to_owned(), case("while_f32_nested_while")),
         ("layer".to_owned(), case("fully_connected_i4_even_no_bias")),

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use aot_rt::UntilError;
 
-use super::{Log, digits, digits_caller, digits_float, digits_rows, layer, values};
+use super::{Log, digits, digits_caller, digits_float, digits_packed, digits_rows, layer, values};
 
 /// Runs at once and step by step, and compares events and outputs.
 macro_rules! same {
@@ -31,7 +31,7 @@ macro_rules! same {
 
 #[test]
 fn the_order_is_that_of_a_run() {
-    same!(digits digits_rows digits_float layer);
+    same!(digits digits_rows digits_float digits_packed layer);
 }
 
 #[test]

@@ -1,15 +1,16 @@
 //! The steps that hold steps: a function for each, with an `if` or a loop that calls the
 //! functions of those.
 
-use aot_rt::Access;
+use aot_rt::{Access, DType};
 
 use super::literal::integer;
+use super::memories::{ConstantPlace, Region};
 use super::ports::Port;
 use super::runner::MANY_STEPS;
 use super::sites::Site;
 use super::steps::{Argument, Place, Steps, description};
 use super::writer::Code;
-use crate::program::{Control, Flow, Operand, Step};
+use crate::program::{ConstantView, Control, Flow, Operand, Step};
 
 /// Most arguments of a function before clippy finds them many.
 pub(super) const MANY_ARGUMENTS: usize = 7;
@@ -31,20 +32,17 @@ impl<'m> Steps<'m> {
             let reference = if written { "&mut " } else { "&" };
             format!("{}: {reference}{}", port.ident, port.array())
         };
-        let signature = self.signature(&family, self.ports(&family).into_iter().map(array).collect());
+        let arrays: Vec<_> = self.ports(&family).into_iter().map(array).collect();
+        let parameters = self.signature(&family, arrays.clone()).len();
         let condition = self.truth(site.step);
         code.doc(description(site.step));
-        if signature.len() > MANY_ARGUMENTS {
+        if parameters > MANY_ARGUMENTS {
             code.line(r#"#[allow(clippy::too_many_arguments, reason = "the caller's arrays")]"#);
         }
         if control.flow.blocks().iter().map(|(_, steps)| steps.len()).sum::<usize>() > MANY_STEPS {
             code.line(r#"#[allow(clippy::too_many_lines, reason = "a line for each step")]"#);
         }
-        code.wide_list(
-            &format!("pub fn {}(", site.step.name),
-            &signature,
-            &format!("){} {{", self.returns()),
-        );
+        self.open(code, &site.step.name, &family, arrays);
         code.indented(|code| {
             self.before(code, site);
             match &control.flow {
@@ -56,7 +54,7 @@ impl<'m> Steps<'m> {
                 }),
             }
             self.after(code, site);
-            self.success(code);
+            self.success(code, &family);
         });
         code.line("}");
     }
@@ -78,8 +76,19 @@ impl<'m> Steps<'m> {
     pub(super) fn truth(&self, step: &Step) -> String {
         let Some(Argument { place, .. }) = self.decides(step) else { return String::new() };
         match place {
-            Place::Workspace(_, offset) => format!("workspace.read::<u8, {}, 1>()[0]", integer(offset)),
-            Place::Constant(view) => format!("CONSTANTS.get::<u8, {}, 1>()[0]", integer(view.offset)),
+            Place::Memory(region) => {
+                let memory = &self.memories().memories[region.memory].name;
+                format!("{memory}.read::<{}>()[0]", Region { dtype: DType::U8, len: 1, ..region }.arguments())
+            }
+            Place::Constant(view) => {
+                let view = ConstantView { dtype: DType::U8, len: 1, ..view };
+                match self.memories().constant(view) {
+                    Some(ConstantPlace::Static(constants, offset)) => {
+                        format!("{}[0]", constants.get(view, offset))
+                    }
+                    Some(ConstantPlace::Copied(_)) | None => String::new(),
+                }
+            }
             // Where it is a part of an array, that is one of truth values as well.
             Place::Caller(view, port) => format!("{}[{}]", port.ident, integer(view.offset)),
         }

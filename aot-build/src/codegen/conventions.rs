@@ -12,6 +12,7 @@ use super::sites::Site;
 use super::steps::{Argument, Steps};
 use super::writer::{CALL_WIDTH, Code, STRUCT_WIDTH};
 use crate::config::Calls;
+use crate::program::Step;
 
 impl<'m> Steps<'m> {
     /// Whether kernels are given descriptions of their tensors.
@@ -24,29 +25,47 @@ impl<'m> Steps<'m> {
         self.calls_by() == Calls::Registry
     }
 
-    /// Whether a step may fail: functions that were bound by name may refuse.
+    /// Whether some step may fail.
     pub(super) fn fallible(&self) -> bool {
-        self.binds()
+        self.binds() || self.devices.is_used()
+    }
+
+    /// Whether one of these steps, or of those within them, calls a kernel that is bound by name.
+    pub(super) fn call_bound(&self, sites: &[Site<'m>]) -> bool {
+        let calls = |step: &Step| step.with_nested().iter().any(|step| step.kernel().is_some());
+        self.binds() && sites.iter().any(|site| calls(site.step))
+    }
+
+    /// Whether one of these steps, or of those within them, may fail: functions that were bound
+    /// by name may refuse, and so may devices.
+    pub(super) fn can_fail(&self, sites: &[Site<'m>]) -> bool {
+        self.call_bound(sites) || self.call_devices(sites)
     }
 
     /// The end of a signature: the result, where steps may fail.
-    pub(super) fn returns(&self) -> &'static str {
-        if self.fallible() { " -> Result<(), CallError>" } else { "" }
+    pub(super) fn returns(&self, sites: &[Site<'m>]) -> String {
+        match (self.call_devices(sites), self.call_bound(sites)) {
+            (true, _) => format!(" -> Result{}", self.devices.errors()),
+            // `Result` is something else in that module.
+            (_, true) if self.devices.is_used() => " -> ::core::result::Result<(), CallError>".into(),
+            (_, true) => " -> Result<(), CallError>".into(),
+            _ => String::new(),
+        }
     }
 
-    /// What follows the call of a function that may fail.
-    pub(super) fn propagated(&self) -> &'static str {
-        if self.fallible() { "?" } else { "" }
+    /// What follows the call of a function that runs these steps.
+    pub(super) fn propagated(&self, sites: &[Site<'m>]) -> &'static str {
+        if self.can_fail(sites) { "?" } else { "" }
     }
 
     /// Leaves a step's function early.
-    pub(super) fn return_early(&self, code: &mut Code) {
-        code.line(if self.fallible() { "return Ok(());" } else { "return;" });
+    pub(super) fn return_early(&self, code: &mut Code, site: Site<'m>) {
+        code.line(if self.can_fail(&[site]) { "return Ok(());" } else { "return;" });
     }
 
     /// The end of a function that may fail.
-    pub(super) fn success(&self, code: &mut Code) {
-        if self.fallible() {
+    pub(super) fn success(&self, code: &mut Code, sites: &[Site<'m>]) {
+        if self.can_fail(sites) {
             code.line("Ok(())");
         }
     }
@@ -60,12 +79,10 @@ impl<'m> Steps<'m> {
         parameters: &str,
         arguments: &[Argument<'_>],
     ) {
-        self.imports.insert("Tensor");
         self.kernel_imports.insert("Mode");
         let mode = self.described_mode(code, site, parameters);
-        let tensors: Vec<_> = arguments.iter().map(|argument| self.tensor(site, argument)).collect();
-        code.list("let tensors = &mut [", &tensors, "];", CALL_WIDTH);
-        if self.fallible() {
+        self.described_tensors(code, site, arguments);
+        if self.binds() {
             self.imports.insert("CallError");
             let open = format!("let called = (kernels.{})(", kernel.name());
             let given = [format!("&{parameters}"), mode, "tensors".to_owned()];
@@ -75,6 +92,13 @@ impl<'m> Steps<'m> {
             let given = [self.packed_function(kernel), mode, "tensors".to_owned()];
             code.list(&format!("{parameters}.call("), &given, ");", CALL_WIDTH);
         }
+    }
+
+    /// The descriptions of a step's tensors.
+    pub(super) fn described_tensors(&mut self, code: &mut Code, site: Site<'m>, arguments: &[Argument<'_>]) {
+        self.imports.insert("Tensor");
+        let tensors: Vec<_> = arguments.iter().map(|argument| self.tensor(site, argument)).collect();
+        code.list("let tensors = &mut [", &tensors, "];", CALL_WIDTH);
     }
 
     /// The mode of a call, and what it is made of.
@@ -183,15 +207,21 @@ impl<'m> Steps<'m> {
 impl Runner<'_> {
     /// Whether a run may fail.
     pub(super) fn fallible(&self) -> bool {
+        self.binds() || self.devices.is_used()
+    }
+
+    /// Whether kernels are bound by name.
+    pub(super) fn binds(&self) -> bool {
         self.model.config.calls == Calls::Registry
     }
 
     /// The type of a run's result, from what it gives.
     pub(super) fn result_type(&self, gives: &str) -> String {
-        match (self.fallible(), gives) {
-            (true, _) => format!(" -> ::core::result::Result<{gives}, ::aot_rt::CallError>"),
-            (false, "()") => String::new(),
-            (false, _) => format!(" -> {gives}"),
+        match (self.devices.is_used(), self.binds(), gives) {
+            (true, ..) => format!(" -> {}", self.devices.result(gives)),
+            (_, true, _) => format!(" -> ::core::result::Result<{gives}, ::aot_rt::CallError>"),
+            (.., "()") => String::new(),
+            _ => format!(" -> {gives}"),
         }
     }
 
@@ -205,7 +235,13 @@ impl Runner<'_> {
         if !self.fallible() {
             return;
         }
-        code.doc("\n# Errors\n\nWhen a kernel refuses its tensors: the step, and why.");
+        code.doc(match (self.devices.is_used(), self.binds()) {
+            (true, true) => {
+                "\n# Errors\n\nThe first error of a device or of a kernel that refuses its tensors, which ends the\nrun."
+            }
+            (true, false) => "\n# Errors\n\nThe first error of a device, which ends the run.",
+            (false, _) => "\n# Errors\n\nWhen a kernel refuses its tensors: the step, and why.",
+        });
         if self.has_state() {
             code.doc("The next run starts from the initial state.");
         }
@@ -216,8 +252,7 @@ impl Runner<'_> {
 
     /// Name of the struct of kernels, where they are bound by name.
     pub(super) fn kernels_struct(&self) -> Option<String> {
-        let bound = self.model.config.calls == Calls::Registry;
-        bound.then(|| format!("{}Kernels", self.model.type_name))
+        self.binds().then(|| format!("{}Kernels", self.model.type_name))
     }
 
     /// The struct of kernels, where they are bound by name.

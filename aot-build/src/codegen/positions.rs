@@ -99,9 +99,9 @@ impl<'m> Steps<'m> {
     }
 
     /// The arguments of the call of [`Self::step_function`].
-    pub(super) fn step_arguments(&self, array: impl Fn(&Port<'_>) -> String) -> Vec<String> {
+    pub(super) fn step_arguments(&self, position: &str, array: impl Fn(&Port<'_>) -> String) -> Vec<String> {
         let sites: Vec<_> = self.sites(0).collect();
-        let mut given = vec!["self.position".to_owned()];
+        let mut given = vec![position.to_owned()];
         given.extend(self.most_layers().map(|_| "&mut self.rows".into()));
         given.extend(self.ports(&sites).iter().map(|(port, _)| array(port)));
         self.passed(&sites, given)
@@ -138,7 +138,7 @@ impl<'m> Steps<'m> {
         body.append(arms);
         body.line("    _ => next_counter = program_counter,");
         body.line("}");
-        body.line("next_counter");
+        body.line(if self.fallible() { "Ok(next_counter)" } else { "next_counter" });
         code.blank();
         code.doc("Runs the step at a position; gives the position of the next one.");
         if signature.len() > MANY_ARGUMENTS {
@@ -147,9 +147,22 @@ impl<'m> Steps<'m> {
         if body.lines() > MANY_LINES {
             code.line(r#"#[allow(clippy::too_many_lines, reason = "a line for each step")]"#);
         }
-        code.wide_list("pub fn step(", &signature, ") -> usize {");
+        let mut open = "pub fn step".to_owned();
+        if self.devices.is_used() {
+            open += &self.devices.bounds(code, &open);
+        }
+        code.wide_list(&(open + "("), &signature, &format!(") -> {} {{", self.step_result()));
         code.append(body);
         code.line("}");
+    }
+
+    /// The type of the position that [`Self::step_function`] gives.
+    fn step_result(&self) -> String {
+        if self.devices.is_used() {
+            let error = self.devices.error() + &self.devices.errors();
+            return format!("::core::result::Result<usize, {error}>");
+        }
+        if self.binds() { "Result<usize, CallError>".into() } else { "usize".into() }
     }
 
     fn arms(&mut self, code: &mut Code) {

@@ -40,21 +40,27 @@ impl Runner<'_> {
         });
         code.blank();
         code.doc("Takes a row, and computes as far as that reaches.");
-        let parameters = [vec!["&mut self".to_owned(), INSTRUMENT.into()], self.company_parameters()];
-        let parameters = [parameters.concat(), vec![row]].concat();
-        code.wide_list("fn take_row(", &parameters, &format!("){} {{", self.result_type("()")));
+        // Devices run none of these steps.
+        let parameters = ["&mut self".to_owned(), INSTRUMENT.into()].into_iter();
+        let parameters: Vec<_> = parameters.chain(self.kernel_parameter()).chain([row]).collect();
+        let result = if self.binds() { " -> ::core::result::Result<(), ::aot_rt::CallError>" } else { "" };
+        code.wide_list("fn take_row(", &parameters, &format!("){result} {{"));
         code.indented(|code| {
             self.ensure_state(code);
-            code.line("let workspace = &mut self.workspace;");
-            code.line("steps::input_row(workspace, self.pushed, row);");
+            let run: Vec<_> =
+                self.model.compiled.program.runs.first().map_or(Vec::new(), |run| steps.run_sites(run));
+            let (memory, memories) = (self.ports.memory(input), self.memories());
+            let borrowed = memories.borrowed(memory);
+            code.line(format!("steps::input_row({borrowed}, self.pushed, row);"));
             code.line("self.pushed += 1;");
-            let passed = ["workspace", "&mut self.rows", "self.pushed", "instrument"].map(str::to_owned);
-            let passed = [passed.to_vec(), self.company_arguments()].concat();
-            if self.fallible() {
+            steps.borrow_memories(code, "self", &run);
+            let given = ["&mut self.rows", "self.pushed"].map(str::to_owned).to_vec();
+            let passed = steps.passed(&run, given);
+            if self.binds() {
                 code.list("let done = steps::rows_0(", &passed, ");", CALL_WIDTH);
                 code.block("if done.is_err() {", "}", |code| code.line("self.restart();"));
                 if self.has_state() {
-                    code.line("self.has_state = done.is_ok();");
+                    code.line(format!("{} = done.is_ok();", self.flag("has_state")));
                 }
                 code.line("done");
             } else {
@@ -87,7 +93,8 @@ impl Runner<'_> {
             let own = ["&mut self"].iter().chain(instrument).map(ToString::to_string).collect();
             [own, self.company_parameters(), vec![row.to_owned()], self.output_parameters()].concat()
         };
-        code.wide_list("pub fn feed_row(", &parameters(&[]), &close);
+        let open = |code: &Code, open: &str| format!("{open}{}(", self.devices.bounds(code, open));
+        code.wide_list(&open(code, "pub fn feed_row"), &parameters(&[]), &close);
         let passed = [vec!["&mut ()".to_owned()], self.company_arguments(), vec!["row".to_owned()]];
         let passed = [passed.concat(), self.output_arguments()].concat();
         code.indented(|code| code.list("self.feed_row_with(", &passed, ")", CALL_WIDTH));
@@ -95,7 +102,7 @@ impl Runner<'_> {
         code.blank();
         code.doc("The same, observed by `instrument`.");
         self.doc_errors(code);
-        code.wide_list("pub fn feed_row_with(", &parameters(&[INSTRUMENT]), &close);
+        code.wide_list(&open(code, "pub fn feed_row_with"), &parameters(&[INSTRUMENT]), &close);
         let [open, close] = if self.fallible() { ["Ok(", ")"] } else { ["", ""] };
         code.indented(|code| {
             self.take_row(code);
@@ -117,8 +124,9 @@ impl Runner<'_> {
 
     /// Takes `row`.
     fn take_row(&self, code: &mut Code) {
-        let passed = self.passed_on(vec!["row".into()]);
-        code.line(format!("self.take_row({passed}){};", self.propagated()));
+        let given = [vec!["instrument".to_owned()], self.kernel_argument(), vec!["row".to_owned()]].concat();
+        let propagated = if self.binds() { "?" } else { "" };
+        code.line(format!("self.take_row({}){propagated};", given.join(", ")));
     }
 
     /// The function that runs the steps behind the first run.
@@ -126,22 +134,23 @@ impl Runner<'_> {
         code.blank();
         code.doc("The steps that follow when all rows are there.");
         self.private_signature(code, "finish");
+        if self.devices.is_used() {
+            self.managed(code, false);
+            self.private_steps(code, false, |_| ());
+        }
         code.indented(|code| {
             let first = self.model.compiled.program.runs.first().map_or(0, |run| run.steps().end);
             if first == steps.steps().len() {
                 self.ignore_environment(code, "No step follows.");
+            } else {
+                self.ignore_kernels(code, steps, first);
             }
-            if steps.use_workspace_from(first) {
-                code.line("let workspace = &mut self.workspace;");
-            }
-            if let (Placement::Caller, Some(outputs)) = (self.ports.output_place, self.outputs_struct()) {
-                let names: Vec<_> = self.ports.outputs.iter().map(|port| port.ident.clone()).collect();
-                code.wide_list(&format!("let {outputs} {{ "), &names, " } = outputs;");
-            }
+            steps.borrow_memories(code, "self", &steps.sites(first).collect::<Vec<_>>());
+            self.named_outputs(code, steps);
             self.doubt_state(code);
             steps.calls(code, first, |port| self.array(port));
             self.trust_state(code);
-            self.result(code, "self");
+            self.end_of_steps(code);
         });
         code.line("}");
     }

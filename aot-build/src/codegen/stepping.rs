@@ -1,9 +1,11 @@
 //! Runs that go step by step: the struct of such a run, and the methods that start it.
 
+use super::literal::integer;
+use super::memories::Holding;
 use super::ports::Port;
 use super::runner::Runner;
 use super::steps::Steps;
-use super::writer::{CALL_WIDTH, Code};
+use super::writer::{CALL_WIDTH, Code, MAX_WIDTH};
 use crate::config::{InputPlacement, Placement};
 
 /// What names a step, or says that there is none.
@@ -19,8 +21,8 @@ struct Given {
 impl Runner<'_> {
     /// Name of the struct of a run, unless the input is pushed in rows.
     pub(super) fn run_struct(&self) -> Option<String> {
-        // Not yet where steps may fail.
-        let stepped = self.pushed_layers().is_none() && !self.fallible();
+        // Not yet where other models share the memory.
+        let stepped = self.pushed_layers().is_none() && self.holding() != Holding::Shared;
         stepped.then(|| format!("{}Run", self.model.type_name))
     }
 
@@ -42,6 +44,9 @@ impl Runner<'_> {
     /// The struct.
     pub(super) fn run_declaration(&self, code: &mut Code, steps: &Steps<'_>, name: &str) {
         let runner = &self.model.type_name;
+        if self.fallible() {
+            self.aliases(code);
+        }
         code.blank();
         code.doc(format!(
             "A run of [`{runner}`] that goes step by step.\n\n\
@@ -53,9 +58,16 @@ impl Runner<'_> {
         }
         code.line("#[derive(Debug)]");
         code.line(r#"#[must_use = "a run does nothing by itself"]"#);
-        code.block(format!("pub struct {name}<'a, I = ()> {{"), "}", |code| {
+        let generics = [vec!["'a".to_owned()], self.drivers(), vec!["I = ()".into()]].concat();
+        code.block(format!("pub struct {name}<{}> {{", generics.join(", ")), "}", |code| {
             code.line(format!("runner: &'a mut {runner},"));
             code.line("instrument: I,");
+            if self.devices.is_used() {
+                code.line(format!("active: {}<'a, {},", self.active(), &self.devices.parameters()[1..]));
+            }
+            if let Some(parameter) = self.kernel_parameter() {
+                code.line(format!("{},", parameter.replace('&', "&'a ")));
+            }
             if self.holds_inputs() {
                 code.line(format!("inputs: {},", self.inputs_type("'a")));
             }
@@ -67,6 +79,25 @@ impl Runner<'_> {
                 code.line(format!("rows: [usize; {layers}],"));
             }
         });
+    }
+
+    /// `Npu: NetNpu`, for each device.
+    fn drivers(&self) -> Vec<String> {
+        let devices = self.devices.list.iter();
+        devices.map(|device| format!("{}: {}", device.parameter, device.interface)).collect()
+    }
+
+    /// The type of a run: `NetRun<'a, Npu, I>`.
+    fn run_type(&self, run: &str, lifetime: &str, instrument: bool) -> String {
+        let devices = self.devices.list.iter().map(|device| device.parameter.clone());
+        let arguments =
+            [lifetime.to_owned()].into_iter().chain(devices).chain(instrument.then(|| "I".into()));
+        format!("{run}<{}>", arguments.collect::<Vec<_>>().join(", "))
+    }
+
+    /// What a run is given to hold beside the caller's arrays.
+    fn held_company(&self) -> Vec<String> {
+        self.company_parameters().iter().map(|parameter| parameter.replace('&', "&'a ")).collect()
     }
 
     fn inputs_type(&self, lifetime: &str) -> String {
@@ -118,15 +149,17 @@ impl Runner<'_> {
         code.blank();
         code.doc(doc);
         let given = Given { instrument: false, inputs };
-        self.start_signature(code, &format!("pub fn {name}"), given, |lifetime| format!("{run}<{lifetime}>"));
-        let passed = [vec!["()".to_owned()], self.start_arguments(inputs)].concat();
+        self.start_signature(code, &format!("pub fn {name}"), given, |lifetime| {
+            self.run_type(run, lifetime, false)
+        });
+        let passed = [vec!["()".to_owned()], self.company_arguments(), self.start_arguments(inputs)].concat();
         code.indented(|code| code.list(&format!("self.{name}_with("), &passed, ")", CALL_WIDTH));
         code.line("}");
         code.blank();
         code.doc(format!("[`{name}`](Self::{name}), observed by `instrument`."));
         let given = Given { instrument: true, inputs };
         self.start_signature(code, &format!("pub fn {name}_with"), given, |lifetime| {
-            format!("{run}<{lifetime}, I>")
+            self.run_type(run, lifetime, true)
         });
         code.indented(body);
         code.line("}");
@@ -135,40 +168,79 @@ impl Runner<'_> {
     fn run_async(&self, code: &mut Code) {
         code.blank();
         code.doc("Runs the model, and lets other tasks of an executor run after each of its steps.");
+        self.doc_errors(code);
         let given = Given { instrument: false, inputs: true };
-        self.start_signature(code, "pub async fn run_async", given, |lifetime| self.outputs_of(lifetime));
+        self.start_signature(code, "pub async fn run_async", given, |lifetime| {
+            self.step_result(&self.outputs_of(lifetime))
+        });
         code.indented(|code| {
-            code.list("let run = self.start(", &self.start_arguments(true), ");", CALL_WIDTH);
-            let end = if self.gives_outputs() { "" } else { ";" };
-            code.line(format!("run.finish_async().await{end}"));
+            let arguments = [self.company_arguments(), self.start_arguments(true)].concat();
+            code.list("let run = self.start(", &arguments, ");", CALL_WIDTH);
+            code.line(format!("run.finish_async().await{}", self.end()));
         });
         code.line("}");
     }
 
-    /// What a run gives in the end; nothing where it gives nothing.
+    /// What a run gives in the end.
     fn outputs_of(&self, lifetime: &str) -> String {
         match (self.outputs_struct(), &self.ports.outputs[..]) {
-            _ if !self.gives_outputs() => String::new(),
+            _ if !self.gives_outputs() => "()".into(),
             (None, [port]) if lifetime == "'_" => format!("&{}", port.array()),
             (None, [port]) => format!("&{lifetime} {}", port.array()),
             (name, _) => format!("{}<{lifetime}>", name.unwrap_or_default()),
         }
     }
 
+    /// The type of a method's result that runs steps and gives something.
+    fn step_result(&self, gives: &str) -> String {
+        if !self.fallible() {
+            return gives.to_owned();
+        }
+        let errors = self.devices.list.iter().map(|device| format!(", {}::Error", device.parameter));
+        format!("{}Stepped<{gives}{}>", self.model.type_name, errors.collect::<String>())
+    }
+
+    /// Short names for the results of methods that run steps which may fail.
+    fn aliases(&self, code: &mut Code) {
+        let name = &self.model.type_name;
+        let devices = self.devices.list.iter().map(|device| format!(", {}", device.parameter));
+        let (parameters, error) = if self.devices.is_used() {
+            (self.devices.parameters(), self.devices.error() + &self.devices.parameters())
+        } else {
+            (String::new(), "::aot_rt::CallError".into())
+        };
+        code.blank();
+        code.doc("The step that has run, if one was left.");
+        code.assign(&format!("type {name}Step"), STEP);
+        code.blank();
+        code.doc("What comes of steps, which may fail.");
+        code.assign(
+            &format!("type {name}Stepped<T{}>", devices.collect::<String>()),
+            &format!("::core::result::Result<T, ::aot_rt::StepError<{error}>>"),
+        );
+        code.blank();
+        code.doc("What comes of running until a step.");
+        code.assign(
+            &format!("type {name}Until{parameters}"),
+            &format!("::core::result::Result<(), ::aot_rt::UntilError<{error}>>"),
+        );
+    }
+
     /// The signature of a method that starts a run; what the run holds is there as long as
     /// the runner is borrowed.
     fn start_signature(&self, code: &mut Code, open: &str, given: Given, result: impl Fn(&str) -> String) {
         let holds_inputs = given.inputs && self.holds_inputs();
-        let named = holds_inputs || self.holds_outputs();
+        let company = self.held_company();
+        let named = holds_inputs || self.holds_outputs() || !company.is_empty();
         let lifetime = if named { "'a" } else { "'_" };
-        let generics: Vec<_> = named.then_some("'a").into_iter().collect();
-        let generics =
-            [generics, Vec::from_iter(given.instrument.then_some("I: ::aot_rt::Instrument"))].concat();
-        let generics = if generics.is_empty() { String::new() } else { format!("<{}>", generics.join(", ")) };
+        let mut generics = Vec::from_iter(named.then(|| "'a".to_owned()));
+        generics.extend(self.drivers());
+        generics.extend(given.instrument.then(|| "I: ::aot_rt::Instrument".to_owned()));
         let mut arguments = vec![if named { "&'a mut self" } else { "&mut self" }.to_owned()];
         if given.instrument {
             arguments.push("instrument: I".into());
         }
+        arguments.extend(company);
         if given.inputs {
             let lifetime = if holds_inputs { "'a" } else { "'_" };
             let reference = if holds_inputs { "&'a " } else { "&" };
@@ -187,11 +259,11 @@ impl Runner<'_> {
             arguments.push(format!("{name}: {}", self.outputs_type("&'a mut")));
         }
         let result = result(lifetime);
-        let result = if result.is_empty() { result } else { format!("-> {result} ") };
-        code.wide_list(&format!("{open}{generics}("), &arguments, &format!(") {result}{{"));
+        let open = open.to_owned() + &angled(code, open, &generics) + "(";
+        code.wide_list(&open, &arguments, &format!("){} {{", arrow(&result)));
     }
 
-    /// The arguments of a method that starts a run, beside the instrument.
+    /// The arguments of a method that starts a run: the caller's arrays.
     fn start_arguments(&self, inputs: bool) -> Vec<String> {
         let inputs = match self.inputs_struct() {
             _ if !inputs => Vec::new(),
@@ -213,6 +285,15 @@ impl Runner<'_> {
             };
             code.line("runner: self,");
             code.line("instrument,");
+            if self.devices.is_used() {
+                code.block(format!("active: {} {{", self.active()), "},", |code| {
+                    code.line("devices,");
+                    code.line("begun: false,");
+                });
+            }
+            for argument in self.kernel_argument() {
+                code.line(format!("{argument},"));
+            }
             if self.holds_inputs() {
                 code.line(field("inputs", &self.start_arguments(true)[0]));
             }
@@ -230,12 +311,14 @@ impl Runner<'_> {
     pub(super) fn run_implementation(&self, code: &mut Code, steps: &Steps<'_>, run: &str) {
         code.blank();
         let lifetime = if self.gives_outputs() { "'a" } else { "'_" };
-        let generics = if self.gives_outputs() { "'a, " } else { "" };
-        let open = format!("impl<{generics}I: ::aot_rt::Instrument> {run}<{lifetime}, I> {{");
+        let mut generics = Vec::from_iter(self.gives_outputs().then(|| "'a".to_owned()));
+        generics.extend(self.drivers());
+        generics.push("I: ::aot_rt::Instrument".into());
+        let open = format!("impl<{}> {} {{", generics.join(", "), self.run_type(run, lifetime, true));
         code.block(open, "}", |code| {
             next_step(code, steps);
             self.step(code, steps);
-            run_until(code);
+            self.run_until(code);
             self.finishes(code);
         });
     }
@@ -243,24 +326,133 @@ impl Runner<'_> {
     fn step(&self, code: &mut Code, steps: &Steps<'_>) {
         code.blank();
         code.doc("Runs the next step, and says which that was; `None` when all have run.");
-        code.block(format!("pub fn step(&mut self) -> {STEP} {{"), "}", |code| {
+        self.doc_step_errors(code);
+        let short = format!("{}Step", self.model.type_name);
+        let result = arrow(&self.step_result(if self.fallible() { &short } else { STEP }));
+        code.block(format!("pub fn step(&mut self){result} {{"), "}", |code| {
             if steps.steps().is_empty() {
-                return code.line("self.next_step()");
+                let [open, close] = self.success();
+                return code.line(format!("{open}self.next_step(){close}"));
             }
-            code.line("let step = self.next_step()?;");
-            if steps.use_workspace() {
-                code.line("let workspace = &mut self.runner.workspace;");
+            self.check_ended(code, "::aot_rt::StepError::Ended");
+            if self.fallible() {
+                code.line("let Some(step) = self.next_step() else {");
+                code.line("    return Ok(None);");
+                code.line("};");
+            } else {
+                code.line("let step = self.next_step()?;");
             }
-            code.line("let instrument = &mut self.instrument;");
-            let arguments = steps.step_arguments(|port| self.held(port));
-            code.list("self.position = steps::step(", &arguments, ");", CALL_WIDTH);
+            self.run_step(code, steps);
             if self.has_state() {
                 code.block(format!("if self.position == {} {{", steps.end()), "}", |code| {
                     code.line("self.runner.has_state = true;");
                 });
             }
-            code.line("Some(step)");
+            code.line(if self.fallible() { "Ok(Some(step))" } else { "Some(step)" });
         });
+    }
+
+    /// Runs the step at the position; one that fails leaves the run at no position.
+    fn run_step(&self, code: &mut Code, steps: &Steps<'_>) {
+        if self.fallible() {
+            code.line("let position = ::core::mem::replace(&mut self.position, usize::MAX);");
+        }
+        if self.devices.is_used() {
+            code.line("self.active.begin().map_err(::aot_rt::StepError::Failed)?;");
+        }
+        steps.borrow_memories(code, "self.runner", &steps.sites(0).collect::<Vec<_>>());
+        code.line("let instrument = &mut self.instrument;");
+        if self.devices.is_used() {
+            code.line("let devices = &mut *self.active.devices;");
+        }
+        for argument in self.kernel_argument() {
+            code.line(format!("let {argument} = self.{argument};"));
+        }
+        let arguments = |position: &str| steps.step_arguments(position, |port| self.held(port));
+        if !self.fallible() {
+            return code.list("self.position = steps::step(", &arguments("self.position"), ");", CALL_WIDTH);
+        }
+        code.list("let result = steps::step(", &arguments("position"), ");", CALL_WIDTH);
+        if self.devices.is_used() {
+            let end = integer(steps.end());
+            code.block("let result = match result {", "};", |code| {
+                code.line(format!("Ok(position) if position < {end} => Ok(position),"));
+                code.line(format!("result => self.active.end(result.map(|_| ())).map(|()| {end}),"));
+            });
+        }
+        code.line("self.position = result.map_err(::aot_rt::StepError::Failed)?;");
+    }
+
+    /// Name of the struct that knows whether a run has devices active.
+    fn active(&self) -> String {
+        format!("{}Active", self.model.type_name)
+    }
+
+    /// What deactivates the devices when a run is given up.
+    pub(super) fn active_items(&self, code: &mut Code) {
+        let (name, parameters) = (self.active(), self.devices.parameters());
+        let drivers = self.drivers().join(", ");
+        let ty = format!("{name}<'_, {}", &parameters[1..]);
+        let result = self.devices.result("()");
+        code.blank();
+        code.doc("Devices, and whether a run has to deactivate them.");
+        code.line("#[derive(Debug)]");
+        code.block(format!("struct {name}<'a, {drivers}> {{"), "}", |code| {
+            code.line(format!("devices: &'a mut {}{parameters},", self.devices.holder()));
+            code.line("begun: bool,");
+        });
+        code.blank();
+        code.block(format!("impl<{drivers}> {ty} {{"), "}", |code| {
+            code.doc("Activates what the run has to, before its first step.");
+            code.wide_list("fn begin(", &["&mut self".into()], &format!(") -> {result} {{"));
+            code.indented(|code| {
+                code.block("if self.begun {", "}", |code| code.line("return Ok(());"));
+                code.line("self.begun = true;");
+                code.block("match self.devices.begin() {", "}", |code| {
+                    code.line("Ok(()) => Ok(()),");
+                    code.line("failed => self.end(failed),");
+                });
+            });
+            code.line("}");
+            code.blank();
+            code.doc("Deactivates what is not to stay active behind a run that ended with `result`.");
+            let arguments = ["&mut self".into(), format!("result: {result}")];
+            code.wide_list("fn end(", &arguments, &format!(") -> {result} {{"));
+            code.indented(|code| {
+                code.line("self.begun = false;");
+                code.line("self.devices.end(result)");
+            });
+            code.line("}");
+        });
+        code.blank();
+        code.block(format!("impl<{drivers}> ::core::ops::Drop for {ty} {{"), "}", |code| {
+            code.block("fn drop(&mut self) {", "}", |code| {
+                code.block("if self.begun {", "}", |code| {
+                    code.line("let _ = self.end(Ok(())); // Nobody is there to be told.");
+                });
+            });
+        });
+    }
+
+    /// Returns early where the run has failed.
+    fn check_ended(&self, code: &mut Code, error: &str) {
+        if self.fallible() {
+            code.block("if self.position == usize::MAX {", "}", |code| {
+                code.line(format!("return Err({error});"));
+            });
+        }
+    }
+
+    /// What stands around the result of a method that runs steps.
+    fn success(&self) -> [&'static str; 2] {
+        if self.fallible() { ["Ok(", ")"] } else { ["", ""] }
+    }
+
+    /// Documentation of how a method fails that runs steps.
+    fn doc_step_errors(&self, code: &mut Code) {
+        if self.fallible() {
+            code.doc("\n# Errors\n\nWhen a step fails, which ends the run, and at every call after that.");
+        }
     }
 
     /// How a run reaches a caller's array.
@@ -271,29 +463,94 @@ impl Runner<'_> {
         if name.is_some() { format!("self.{field}.{}", port.ident) } else { format!("self.{field}") }
     }
 
+    fn run_until(&self, code: &mut Code) {
+        code.blank();
+        code.doc(
+            "Runs the steps before the one that is called `name`, or before the first one of the\n\
+             model file's node that is: that is the next one then. Runs nothing where it is already.\n\n\
+             # Errors\n\n\
+             When there is no such step, or it does not come any more.",
+        );
+        let mut result = "::core::result::Result<(), ::aot_rt::UntilError>".to_owned();
+        if self.fallible() {
+            code.doc("When a step fails, which ends the run, and at every call after that.");
+            let errors = if self.devices.is_used() { self.devices.errors() } else { String::new() };
+            result = format!("{}Until{errors}", self.model.type_name);
+        }
+        code.wide_list(
+            "pub fn run_until(",
+            &["&mut self".into(), "name: &str".into()],
+            &format!(") -> {result} {{"),
+        );
+        code.indented(|code| {
+            self.check_ended(code, "::aot_rt::UntilError::Step(::aot_rt::StepError::Ended)");
+            code.line("loop {");
+            code.indented(|code| {
+                code.line("let next = self.next_step();");
+                let open = "match ::aot_rt::is_next(&steps::STEPS, &steps::REPEATED, name, next) {";
+                code.block(open, "}", |code| {
+                    code.line("Ok(false) => (),");
+                    code.line("result => return result.map(|_| ()),");
+                });
+                code.line(if self.fallible() {
+                    "self.step().map_err(::aot_rt::UntilError::Step)?;"
+                } else {
+                    "self.step();"
+                });
+            });
+            code.line("}");
+        });
+        code.line("}");
+    }
+
     /// The methods that run what is left.
     fn finishes(&self, code: &mut Code) {
-        let result = self.outputs_of("'a");
-        let result = if result.is_empty() { result } else { format!(" -> {result}") };
-        let end = if self.gives_outputs() { "" } else { ";" };
+        let result = arrow(&self.step_result(&self.outputs_of("'a")));
+        let step = format!("self.step(){}", self.propagated());
         code.blank();
         code.doc("Runs the steps that are left.");
-        code.block(format!("pub fn finish(mut self){result} {{"), "}", |code| {
-            code.line("while self.step().is_some() {}");
+        self.doc_step_errors(code);
+        let close = format!("){result} {{");
+        code.wide_list("pub fn finish(", &["mut self".into()], &close);
+        code.indented(|code| {
+            code.line(format!("while {step}.is_some() {{}}"));
             if self.gives_outputs() {
                 code.line("let Self { runner, .. } = self;");
-                self.result(code, "runner");
             }
+            self.result(code, "runner");
         });
+        code.line("}");
         code.blank();
         code.doc("[`finish`](Self::finish), and lets other tasks of an executor run after each step.");
-        code.block(format!("pub async fn finish_async(mut self){result} {{"), "}", |code| {
-            code.block("while self.step().is_some() {", "}", |code| {
+        self.doc_step_errors(code);
+        code.wide_list("pub async fn finish_async(", &["mut self".into()], &close);
+        code.indented(|code| {
+            code.block(format!("while {step}.is_some() {{"), "}", |code| {
                 code.line("::aot_rt::yield_now().await;");
             });
-            code.line(format!("self.finish(){end}"));
+            code.line(format!("self.finish(){}", self.end()));
         });
+        code.line("}");
     }
+}
+
+/// `<items>`, for a function that is called `open` so far; nothing where there are none.
+fn angled(code: &Code, open: &str, items: &[String]) -> String {
+    let line = format!("<{}>", items.join(", "));
+    if items.is_empty() {
+        String::new()
+    } else if code.indent() * 4 + open.len() + line.len() < MAX_WIDTH {
+        line
+    } else {
+        let indent = "    ".repeat(code.indent());
+        let lines: String = items.iter().map(|item| format!("{indent}    {item},\n")).collect();
+        format!("<\n{lines}{indent}>")
+    }
+}
+
+/// ` -> type`, unless that is `()`.
+fn arrow(result: &str) -> String {
+    if result == "()" { String::new() } else { format!(" -> {result}") }
 }
 
 fn next_step(code: &mut Code, steps: &Steps<'_>) {
@@ -312,31 +569,4 @@ fn next_step(code: &mut Code, steps: &Steps<'_>) {
         });
         code.line("steps::STEPS.get(step)");
     });
-}
-
-fn run_until(code: &mut Code) {
-    code.blank();
-    code.doc(
-        "Runs the steps before the one that is called `name`, or before the first one of the\n\
-         model file's node that is: that is the next one then. Runs nothing where it is already.\n\n\
-         # Errors\n\n\
-         When there is no such step, or it does not come any more.",
-    );
-    code.wide_list(
-        "pub fn run_until(",
-        &["&mut self".into(), "name: &str".into()],
-        ") -> ::core::result::Result<(), ::aot_rt::UntilError> {",
-    );
-    code.indented(|code| {
-        code.line("loop {");
-        code.indented(|code| {
-            code.line("let next = self.next_step();");
-            code.block("if ::aot_rt::is_next(&steps::STEPS, &steps::REPEATED, name, next)? {", "}", |code| {
-                code.line("return Ok(());");
-            });
-            code.line("self.step();");
-        });
-        code.line("}");
-    });
-    code.line("}");
 }

@@ -2,6 +2,7 @@
 
 use super::environment::INSTRUMENT;
 use super::hooks::variant;
+use super::memories::Holding;
 use super::ports::Port;
 use super::runner::Runner;
 use super::writer::{Code, STRUCT_WIDTH};
@@ -10,7 +11,8 @@ use crate::config::{InputPlacement, Placement};
 impl Runner<'_> {
     /// `impl aot_rt::Model`.
     pub(super) fn untyped(&self, code: &mut Code) {
-        code.block(format!("impl ::aot_rt::Model for {} {{", self.model.type_name), "}", |code| {
+        let lifetime = if self.holding() == Holding::Shared { "<'_>" } else { "" };
+        code.block(format!("impl ::aot_rt::Model for {}{lifetime} {{", self.model.type_name), "}", |code| {
             code.line(format!("const NAME: &'static str = {:?};", self.model.compiled.program.name));
             tensor_infos(code, "INPUTS", &self.ports.inputs);
             tensor_infos(code, "OUTPUTS", &self.ports.outputs);
@@ -41,11 +43,8 @@ impl Runner<'_> {
             (InputPlacement::Workspace, _) if !inputs.is_empty() => {
                 method = "run_in_place_with";
                 for port in inputs {
-                    code.line(format!(
-                        "*self.workspace.write::<{}>() = *{};",
-                        port.byte_region(),
-                        port.ident
-                    ));
+                    let (memory, region) = (&self.ports.memory(port).name, port.place.bytes());
+                    code.line(format!("*self.{memory}.write::<{region}>() = *{};", port.ident));
                 }
             }
             (_, Some(name)) => {
@@ -74,7 +73,8 @@ impl Runner<'_> {
         }
         if self.ports.output_place == Placement::Workspace {
             for port in outputs {
-                code.line(format!("*{} = *self.workspace.read::<{}>();", port.ident, port.byte_region()));
+                let (memory, region) = (&self.ports.memory(port).name, port.place.bytes());
+                code.line(format!("*{} = *self.{memory}.read::<{region}>();", port.ident));
             }
         }
         code.line("Ok(())");

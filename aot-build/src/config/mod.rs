@@ -4,13 +4,20 @@
 //! `aot_model!`, from `aot.toml` ([`Config::load`]), or from the tool's command line.
 //! [`Config::KEYS`] documents them.
 
+mod devices;
 mod file;
 mod keys;
+mod pools;
+mod text;
 
+pub use devices::{Candidate, Device, Rule};
 pub use keys::Key;
+pub(crate) use keys::Name;
+pub use pools::{Pool, PoolKind};
 /// Value of a key.
 pub use toml::Value;
 
+use std::collections::BTreeMap;
 use std::num::{NonZeroU64, NonZeroUsize};
 
 use serde::{Deserialize, Serialize};
@@ -90,7 +97,7 @@ pub enum Placement {
 }
 
 /// Configuration of one model.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Config {
     /// Name of the generated type; that of the file by default.
     pub name: Option<String>,
@@ -132,6 +139,12 @@ pub struct Config {
     pub signature: Option<String>,
     /// The subgraph to compile.
     pub subgraph: Option<String>,
+    /// What runs nodes beside the CPU, in the order in which it is activated.
+    #[serde(serialize_with = "devices::by_name")]
+    pub devices: Vec<Device>,
+    /// Pieces of memory by name; one workspace and one blob of constants where there are none of
+    /// that kind.
+    pub pools: BTreeMap<String, Pool>,
 }
 
 impl Config {
@@ -161,6 +174,8 @@ impl Default for Config {
             shapes: Vec::new(),
             signature: None,
             subgraph: None,
+            devices: Vec::new(),
+            pools: BTreeMap::new(),
         }
     }
 }

@@ -1,6 +1,9 @@
 //! Runs a program on the host, in the arena that the generated code would use.
 //!
-//! The kernels are the generated code's own, so results are equal bit for bit.
+//! The kernels are the generated code's own, so results are equal bit for bit. What a device
+//! runs there, they compute here.
+
+mod call;
 
 mod observe;
 
@@ -27,7 +30,7 @@ impl<'p> Evaluator<'p> {
     /// Takes memory for `compiled`.
     #[must_use]
     pub fn new(compiled: &'p Compiled) -> Self {
-        let mut size = compiled.arena_bytes;
+        let mut size = compiled.span();
         let offsets = compiled
             .program
             .buffers
@@ -154,6 +157,9 @@ impl<'p> Evaluator<'p> {
     fn step(&mut self, step: &Step, observer: &mut Observer<'_>) -> Result<(), String> {
         match &step.work {
             Work::Kernel(kernel) => self.kernel(step, kernel, None)?,
+            Work::Call(call) => {
+                self.device_call(step, call).map_err(|error| format!("step `{}`: {error}", step.name))?;
+            }
             Work::Control(control) => self.control(step, &control.flow, observer)?,
         }
         self.show(step, None, observer);

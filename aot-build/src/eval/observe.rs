@@ -22,6 +22,7 @@ impl Evaluator<'_> {
         let operands = &step.operands[..step.operands.len() - usize::from(scratch)];
         let is_written = |i: usize| match &step.work {
             Work::Kernel(kernel) => kernel.operands()[i].access == Access::Write,
+            Work::Call(call) => call.operands[i].access == Access::Write,
             Work::Control(control) => i >= control.reads,
         };
         let bytes = |(i, operand): (usize, &Operand)| match operand {

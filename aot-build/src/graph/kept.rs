@@ -61,7 +61,7 @@ impl Graph {
 mod tests {
     use crate::config::{InputPlacement, Memory, Placement};
     use crate::eval::Evaluator;
-    use crate::graph::sketch::{Sketch, f32_type};
+    use crate::graph::sketch::{Sketch, f32_type, u8_type};
     use crate::graph::{Data, Graph, Shape};
     use crate::ops::{Activation, Add, Relu, Reshape};
     use crate::{Config, compile};
@@ -124,6 +124,29 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// uint8 is computed with as int8; what is kept is as the file says.
+    #[test]
+    fn the_type_is_that_of_the_file() {
+        let graph = |outputs: usize| {
+            let mut sketch = Sketch::new();
+            let x = sketch.input("x", u8_type([1, 3], 0.5, 128));
+            let c = sketch.constant("c", u8_type([1, 3], 0.5, 128), Data::from_bytes([130, 126, 255]));
+            let t = sketch.typed("t", Add::default(), &[x, c], u8_type([1, 3], 0.5, 100));
+            let y = sketch.typed("y", Relu::default(), &[t], u8_type([1, 3], 0.5, 100));
+            sketch.finish(&[y, t, c][..outputs])
+        };
+        let x: &[u8] = &[128, 100, 140];
+        let expect = Evaluator::new(&compile(graph(3), &Config::default()).unwrap()).run(&[x]).unwrap();
+        // (q - 128) + (c - 128) + 100.
+        assert_eq!(expect[1], [102, 70, 239]);
+        let config = Config { keep: vec!["t".into(), "c".into()], ..Config::default() };
+        let compiled = compile(graph(1), &config).unwrap();
+        let mut evaluator = Evaluator::new(&compiled);
+        assert_eq!(evaluator.run(&[x]).unwrap(), expect[..1]);
+        let kept: Vec<_> = compiled.program.kept.iter().map(|port| evaluator.read(port.view)).collect();
+        assert_eq!(kept, expect[1..]);
     }
 
     #[test]

@@ -57,7 +57,7 @@ pub(super) trait Movement {
                 node.write(i);
                 continue;
             }
-            if node.view(i)? {
+            if !node.is_read(i) || node.view(i)? {
                 continue;
             }
             let piece = self.piece(&moved.ty.shape, i).ok_or_else(|| format!("there is no result {i}"))?;

@@ -225,7 +225,8 @@ impl Program {
     }
 }
 
-/// The steps that compute more than `limit` at once, and how much.
+/// The steps that compute more than `limit` at once, and how much; what devices compute does not
+/// count.
 pub(crate) fn beyond(program: &Program, limit: u64) -> Vec<(&Step, u64)> {
     let at_once = |(i, step): (usize, &'_ Step)| match step.control() {
         None => vec![(&program.steps[i], program.macs_at_once(i))],
@@ -235,5 +236,5 @@ pub(crate) fn beyond(program: &Program, limit: u64) -> Vec<(&Step, u64)> {
         }
     };
     let steps = program.steps.iter().enumerate().flat_map(at_once);
-    steps.filter(|(_, macs)| *macs > limit).collect()
+    steps.filter(|(step, macs)| step.call().is_none() && *macs > limit).collect()
 }

@@ -1,8 +1,21 @@
 //! Takes the hooks out of generated source, as text.
 
-/// The source with its hooks. Neither has the untyped face: it is a trait's, and hooked.
+/// What neither source has, since it is generic over the instrument by itself: the untyped face,
+/// and runs that go step by step.
+const OTHERS: [[&str; 2]; 6] = [
+    ["    impl ::aot_rt::Model for", "\n    }\n"],
+    ["        pub fn start", "\n        }\n"],
+    ["        pub async fn run_async", "\n        }\n"],
+    ["    /// A run of [`Runner`] that goes step by step.", "\n    }\n"],
+    ["    impl<'a, I: ::aot_rt::Instrument> RunnerRun", "\n    }\n"],
+    ["        pub fn step(", "\n        }\n"],
+];
+
+/// The source with its hooks.
 pub(super) fn kept(source: &str) -> String {
-    without(source, "    impl ::aot_rt::Model for", "\n    }\n")
+    // What the module exports.
+    let source = source.replace(", RunnerRun", "");
+    OTHERS.iter().fold(source, |source, [start, end]| without(&source, start, end))
 }
 
 /// The source without its hooks.
