@@ -8,7 +8,7 @@ use crate::report::Measured;
 fn stack(level: Level) -> u64 {
     match level {
         Level::Speed => 1024,
-        Level::Size => 1536,
+        Level::Size => 1280,
     }
 }
 
