@@ -31,6 +31,16 @@ pub mod sums {
     aot_rt::include_model!("sums");
 }
 
+/// A device behind a run of rows.
+pub mod rows {
+    aot_rt::include_model!("rows");
+}
+
+/// A device for one operator, beside kernels that are given descriptions of their tensors.
+pub mod packed {
+    aot_rt::include_model!("packed");
+}
+
 /// A device for one node.
 pub mod one_node {
     aot_rt::include_model!("one_node");
@@ -62,6 +72,8 @@ mod mock;
 mod order;
 #[cfg(all(test, has_kws))]
 mod reference;
+#[cfg(test)]
+mod rows_fed;
 #[cfg(test)]
 mod stepping;
 #[cfg(test)]
