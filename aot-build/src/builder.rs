@@ -271,7 +271,8 @@ impl Builder {
         }
         last(&mut config);
         let model = compile_file(&path, &config)?;
-        model.source.files.iter().filter(|file| **file != path).for_each(|file| watch(file));
+        let others = model.source.files.iter().filter(|file| file.path != path);
+        others.for_each(|file| watch(&file.path));
         Ok(model)
     }
 }

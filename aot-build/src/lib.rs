@@ -25,6 +25,7 @@ pub mod weights;
 mod builder;
 mod compile;
 mod devices;
+mod hash;
 mod limits;
 mod model;
 mod nearest;

@@ -10,7 +10,8 @@
 //! - [`Device`], what can run steps beside the CPU,
 //! - [`Tensor`], [`PackedKernel`] and [`KernelEntry`], for kernels that are bound by name,
 //! - [`UntilError`] and [`yield_now`], for runs that go step by step,
-//! - [`Model`], the untyped face that every generated runner has.
+//! - [`Model`], the untyped face that every generated runner has,
+//! - [`metadata`], the types of what the compiler knows of a model.
 //!
 //! Users rarely name anything here but [`Model`], [`TensorInfo`] and
 //! [`include_model!`].
@@ -27,14 +28,18 @@ mod first;
 pub mod fixed_point;
 mod instrument;
 pub mod kernels;
+pub mod metadata;
 mod model;
 mod nibbles;
 mod packed;
+mod packed_device;
 mod params;
 mod part;
 mod registry;
 mod section;
 mod singleton;
+#[cfg(feature = "source")]
+mod source;
 mod stepping;
 mod tensor;
 mod workspace;
@@ -50,11 +55,14 @@ pub use instrument::{
 pub use model::{IoError, Model, input_elements, output_elements};
 pub use nibbles::{pack_i4, unpack_i4};
 pub use packed::{KernelError, PackedKernel, Tensor};
+pub use packed_device::{BoundDevice, BoundError, DeviceEntry, DeviceKernel, PackedDevice};
 pub use params::{Fields, Params, Value};
 pub use part::{part, part_mut};
 pub use registry::{CallError, KernelEntry, Missing, bind};
 pub use section::{Placed, PlacedMemory};
 pub use singleton::Singleton;
+#[cfg(feature = "source")]
+pub use source::SOURCE;
 pub use stepping::{StepError, UntilError, YieldNow, is_next, yield_now};
 pub use tensor::{Quantization, TensorInfo};
 pub use workspace::{

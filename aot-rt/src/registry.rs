@@ -47,22 +47,27 @@ pub fn bind<const N: usize>(
     names: [&'static str; N],
     tables: &[&[KernelEntry]],
 ) -> Result<[PackedKernel; N], Missing<N>> {
-    let found = names.map(|name| find(name, tables));
+    let find = |name| {
+        let mut entries = tables.iter().copied().flatten();
+        entries.find(|entry| entry.name == name).map(|entry| entry.function)
+    };
+    // All are there.
+    Ok(find_all(names, find)?.map(|found| found.unwrap_or(absent)))
+}
+
+/// What `find` gives for each name, if that is something for all.
+pub(crate) fn find_all<T, const N: usize>(
+    names: [&'static str; N],
+    find: impl Fn(&'static str) -> Option<T>,
+) -> Result<[Option<T>; N], Missing<N>> {
+    let found = names.map(find);
     let mut missing = Missing(names.map(Some));
     for (missing, found) in missing.0.iter_mut().zip(&found) {
         if found.is_some() {
             *missing = None;
         }
     }
-    if missing.names().next().is_some() {
-        return Err(missing);
-    }
-    Ok(found.map(|found| found.unwrap_or(absent)))
-}
-
-fn find(name: &str, tables: &[&[KernelEntry]]) -> Option<PackedKernel> {
-    let mut entries = tables.iter().copied().flatten();
-    entries.find(|entry| entry.name == name).map(|entry| entry.function)
+    if missing.names().next().is_some() { Err(missing) } else { Ok(found) }
 }
 
 /// Stands where a kernel is missing, and is never called.

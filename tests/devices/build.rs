@@ -29,6 +29,11 @@ fn main() {
         let config = Config { devices: three_devices(activate), ..Config::default() };
         write(name, "Three", three(), config);
     }
+    for (name, calls) in [("packed", Calls::Packed), ("bound", Calls::Registry)] {
+        let devices = three_devices(Activate::PerRun).into_iter();
+        let devices = devices.map(|device| Device { calls, ..device }).collect();
+        write(name, "Three", three(), Config { devices, calls, ..Config::default() });
+    }
     let arrays = Config {
         devices: three_devices(Activate::PerRun),
         inputs: InputPlacement::Caller,
@@ -43,7 +48,7 @@ fn main() {
     let on_npu = || npu(Device { operators: names(&["fully_connected"]), ..device() });
     let config = Config { inputs: InputPlacement::Rows, memory: Memory::Min, ..on_npu() };
     write("rows", "Rows", rows(), config);
-    write("packed", "Three", three(), Config { calls: Calls::Packed, ..on_npu() });
+    write("beside_packed", "Three", three(), Config { calls: Calls::Packed, ..on_npu() });
     write("one_node", "Three", three(), npu(Device { nodes: names(&["last"]), ..device() }));
     write(
         "one_operator",

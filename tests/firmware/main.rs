@@ -2,6 +2,7 @@
 //! path, no allocation and no formatting, and run. One is `examples/bare`; the other
 //! holds the published models, where they are there.
 
+mod metadata;
 #[path = "../generated/models.rs"]
 mod models;
 

@@ -62,13 +62,13 @@ opt-level = {level}
 FLASH = """#![no_std]
 #![no_main]
 
-aot_macros::aot_model! {{ struct Net = {path:?} {{ {keys} }} }}
+aot_macros::aot_model! {{ struct Net = "{path}" {{ {keys} }} }}
 
 #[unsafe(no_mangle)]
 extern "C" fn _start() {{
     let Some(net) = Net::take() else {{ return }};
     {bind}
-    core::hint::black_box(core::hint::black_box(net).run_in_place({argument})){end};
+    let _ = core::hint::black_box(core::hint::black_box(net).run_in_place({argument}));
 }}
 
 #[panic_handler]
@@ -135,7 +135,7 @@ def flash_row(path, arguments):
     """Flash in bytes of a program for each way."""
     for _, keys, argument in WAYS:
         bind = BIND if argument else ""
-        source = FLASH.format(path=str(path), keys=keys, bind=bind, argument=argument, end="")
+        source = FLASH.format(path=str(path), keys=keys, bind=bind, argument=argument)
         program = build(source, '"s"', arguments.flash, arguments.toolchain)
         yield f"{stored(program):,}".replace(",", " ")
 

@@ -4,6 +4,7 @@
 use super::sites::Site;
 use super::steps::{Form, Steps, description};
 use super::writer::{CALL_WIDTH, Code, MAX_WIDTH};
+use crate::config::Calls;
 use crate::program::{Call, Step};
 
 impl<'m> Steps<'m> {
@@ -33,10 +34,11 @@ impl<'m> Steps<'m> {
         let names: Vec<_> = (1..=call.kernels.len())
             .map(|i| if i == 1 { site.step.name.clone() } else { format!("{}_{i}", site.step.name) })
             .collect();
+        let form = if device.calls == Calls::Direct { Form::Shared } else { Form::Described };
         let params: Vec<_> = names
             .iter()
             .zip(&call.kernels)
-            .map(|(name, kernel)| format!("&{}", self.parameters(code, name, kernel, Form::Shared)))
+            .map(|(name, kernel)| format!("&{}", self.parameters(code, name, kernel, form)))
             .collect();
         code.doc(format!("{} On `{}`.", description(site.step), device.name));
         let arguments = self.arguments(site);
@@ -45,13 +47,19 @@ impl<'m> Steps<'m> {
             self.before(code, site);
             self.regions(code, &arguments);
             arguments.iter().for_each(|argument| self.binding(code, argument));
-            let operands = arguments.iter().map(|argument| argument.name.to_owned());
-            let given: Vec<_> = std::iter::once("step".to_owned()).chain(params).chain(operands).collect();
             code.line(format!("let step = &STEPS[{}];", self.index(site)));
+            let (name, given) = if device.calls == Calls::Direct {
+                let operands = arguments.iter().map(|argument| argument.name.to_owned());
+                (call.name(), params.into_iter().chain(operands).collect())
+            } else {
+                self.described_tensors(code, site, &arguments);
+                ("call".into(), vec![format!("&[{}]", params.join(", ")), "tensors".to_owned()])
+            };
+            let given = [vec!["step".to_owned()], given].concat();
             code.line("devices");
             code.indented(|code| {
                 code.line(format!(".{}", device.name));
-                method(code, &call.name(), &given);
+                method(code, &name, &given);
                 code.line(format!(".map_err({}::{})?;", self.devices.error(), device.parameter));
             });
             self.after(code, site);

@@ -12,6 +12,7 @@ use super::sites::Site;
 use super::steps::{Argument, Steps};
 use super::writer::{CALL_WIDTH, Code, STRUCT_WIDTH};
 use crate::config::Calls;
+use crate::program::Step;
 
 impl<'m> Steps<'m> {
     /// Whether kernels are given descriptions of their tensors.
@@ -29,17 +30,25 @@ impl<'m> Steps<'m> {
         self.binds() || self.devices.is_used()
     }
 
+    /// Whether one of these steps, or of those within them, calls a kernel that is bound by name.
+    pub(super) fn call_bound(&self, sites: &[Site<'m>]) -> bool {
+        let calls = |step: &Step| step.with_nested().iter().any(|step| step.kernel().is_some());
+        self.binds() && sites.iter().any(|site| calls(site.step))
+    }
+
     /// Whether one of these steps, or of those within them, may fail: functions that were bound
     /// by name may refuse, and so may devices.
     pub(super) fn can_fail(&self, sites: &[Site<'m>]) -> bool {
-        self.binds() || self.call_devices(sites)
+        self.call_bound(sites) || self.call_devices(sites)
     }
 
     /// The end of a signature: the result, where steps may fail.
     pub(super) fn returns(&self, sites: &[Site<'m>]) -> String {
-        match (self.binds(), self.call_devices(sites)) {
-            (true, _) => " -> Result<(), CallError>".into(),
-            (_, true) => format!(" -> Result{}", self.devices.errors()),
+        match (self.call_devices(sites), self.call_bound(sites)) {
+            (true, _) => format!(" -> Result{}", self.devices.errors()),
+            // `Result` is something else in that module.
+            (_, true) if self.devices.is_used() => " -> ::core::result::Result<(), CallError>".into(),
+            (_, true) => " -> Result<(), CallError>".into(),
             _ => String::new(),
         }
     }
@@ -70,11 +79,9 @@ impl<'m> Steps<'m> {
         parameters: &str,
         arguments: &[Argument<'_>],
     ) {
-        self.imports.insert("Tensor");
         self.kernel_imports.insert("Mode");
         let mode = self.described_mode(code, site, parameters);
-        let tensors: Vec<_> = arguments.iter().map(|argument| self.tensor(site, argument)).collect();
-        code.list("let tensors = &mut [", &tensors, "];", CALL_WIDTH);
+        self.described_tensors(code, site, arguments);
         if self.binds() {
             self.imports.insert("CallError");
             let open = format!("let called = (kernels.{})(", kernel.name());
@@ -85,6 +92,13 @@ impl<'m> Steps<'m> {
             let given = [self.packed_function(kernel), mode, "tensors".to_owned()];
             code.list(&format!("{parameters}.call("), &given, ");", CALL_WIDTH);
         }
+    }
+
+    /// The descriptions of a step's tensors.
+    pub(super) fn described_tensors(&mut self, code: &mut Code, site: Site<'m>, arguments: &[Argument<'_>]) {
+        self.imports.insert("Tensor");
+        let tensors: Vec<_> = arguments.iter().map(|argument| self.tensor(site, argument)).collect();
+        code.list("let tensors = &mut [", &tensors, "];", CALL_WIDTH);
     }
 
     /// The mode of a call, and what it is made of.
@@ -203,9 +217,9 @@ impl Runner<'_> {
 
     /// The type of a run's result, from what it gives.
     pub(super) fn result_type(&self, gives: &str) -> String {
-        match (self.binds(), self.devices.is_used(), gives) {
-            (true, ..) => format!(" -> ::core::result::Result<{gives}, ::aot_rt::CallError>"),
-            (_, true, _) => format!(" -> {}", self.devices.result(gives)),
+        match (self.devices.is_used(), self.binds(), gives) {
+            (true, ..) => format!(" -> {}", self.devices.result(gives)),
+            (_, true, _) => format!(" -> ::core::result::Result<{gives}, ::aot_rt::CallError>"),
             (.., "()") => String::new(),
             _ => format!(" -> {gives}"),
         }
@@ -221,10 +235,12 @@ impl Runner<'_> {
         if !self.fallible() {
             return;
         }
-        code.doc(if self.devices.is_used() {
-            "\n# Errors\n\nThe first error of a device, which ends the run."
-        } else {
-            "\n# Errors\n\nWhen a kernel refuses its tensors: the step, and why."
+        code.doc(match (self.devices.is_used(), self.binds()) {
+            (true, true) => {
+                "\n# Errors\n\nThe first error of a device or of a kernel that refuses its tensors, which ends the\nrun."
+            }
+            (true, false) => "\n# Errors\n\nThe first error of a device, which ends the run.",
+            (false, _) => "\n# Errors\n\nWhen a kernel refuses its tensors: the step, and why.",
         });
         if self.has_state() {
             code.doc("The next run starts from the initial state.");

@@ -68,7 +68,7 @@ impl<'m> Steps<'m> {
     fn company(&self, sites: &[Site<'m>]) -> Vec<Given> {
         let given = |name: &str, ty: &str| Given { name: name.into(), ty: ty.into() };
         let devices = self.call_devices(sites).then(|| given("devices", &self.devices.reference()));
-        let kernels = self.binds().then(|| given("kernels", "&Kernels"));
+        let kernels = self.call_bound(sites).then(|| given("kernels", "&Kernels"));
         [given("instrument", "&mut impl Instrument")].into_iter().chain(devices).chain(kernels).collect()
     }
 

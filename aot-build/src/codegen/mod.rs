@@ -14,6 +14,7 @@ mod environment;
 mod hooks;
 mod literal;
 mod memories;
+mod metadata;
 mod names;
 mod ports;
 mod positions;
@@ -124,6 +125,18 @@ pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Probl
         body,
         constants: model.compiled.program.constants.bytes().to_vec(),
     })
+}
+
+/// How `run` of the runner for `model` is declared:
+/// `pub fn run(&mut self, x: &[i8; 3]) -> &[i8; 2]`.
+///
+/// # Errors
+///
+/// When a device's name cannot be one in it.
+pub fn declaration_of_run(model: &Model) -> Result<String, Problem> {
+    let ports = Ports::new(&model.compiled, &model.config, Owner::runner(&model.type_name));
+    let devices = Devices::new(model)?;
+    Ok(Runner { model, ports: &ports, devices: &devices }.declaration_of_run())
 }
 
 impl Generated {

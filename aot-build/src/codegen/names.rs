@@ -93,9 +93,9 @@ const TYPES: [&str; 9] =
     ["Devices", "Error", "Inputs", "Kernels", "Metadata", "Outputs", "Run", "Tensors", "Workspaces"];
 
 /// Names that a type must not have, as generated code uses them for something else.
-const TAKEN: [&str; 18] = [
-    "bool", "char", "f32", "f64", "i128", "i16", "i32", "i64", "i8", "isize", "steps", "str", "u128", "u16",
-    "u32", "u64", "u8", "usize",
+const TAKEN: [&str; 20] = [
+    "aot_rt", "bool", "char", "f32", "f64", "i128", "i16", "i32", "i64", "i8", "isize", "metadata", "steps",
+    "str", "u128", "u16", "u32", "u64", "u8", "usize",
 ];
 
 /// Name of the runner: the configured one, or that of the file (without extension)
@@ -285,7 +285,7 @@ mod tests {
             assert_eq!(type_name(None, stem), Ok(expect.into()), "{stem}");
         }
         assert_eq!(type_name(Some("kws_2"), "x"), Ok("kws_2".into()));
-        for name in ["Self", "2", "a b", "", "é", "u8", "bool", "steps", "_"] {
+        for name in ["Self", "2", "a b", "", "é", "u8", "bool", "steps", "metadata", "_"] {
             assert!(type_name(Some(name), "x").is_err(), "{name}");
         }
         let problem = type_name(Some("my net"), "x").unwrap_err();

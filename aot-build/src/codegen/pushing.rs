@@ -28,6 +28,8 @@ impl Runner<'_> {
             code.block(format!("for row in {}.as_chunks::<{row_len}>().0 {{", input.ident), "}", |code| {
                 self.take_row(code);
             });
+            // The next row that is fed is a first one.
+            code.line("self.restart();");
             code.line(format!("self.finish({}){}", self.passed_on(self.output_arguments()), self.end()));
         });
         code.line("}");
@@ -43,7 +45,7 @@ impl Runner<'_> {
         // Devices run none of these steps.
         let parameters = ["&mut self".to_owned(), INSTRUMENT.into()].into_iter();
         let parameters: Vec<_> = parameters.chain(self.kernel_parameter()).chain([row]).collect();
-        let result = if self.binds() { self.result_type("()") } else { String::new() };
+        let result = if self.binds() { " -> ::core::result::Result<(), ::aot_rt::CallError>" } else { "" };
         code.wide_list("fn take_row(", &parameters, &format!("){result} {{"));
         code.indented(|code| {
             self.ensure_state(code);
@@ -142,6 +144,8 @@ impl Runner<'_> {
             let first = self.model.compiled.program.runs.first().map_or(0, |run| run.steps().end);
             if first == steps.steps().len() {
                 self.ignore_environment(code, "No step follows.");
+            } else {
+                self.ignore_kernels(code, steps, first);
             }
             steps.borrow_memories(code, "self", &steps.sites(first).collect::<Vec<_>>());
             self.named_outputs(code, steps);

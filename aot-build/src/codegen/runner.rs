@@ -4,13 +4,13 @@
 use aot_rt::DType;
 
 use super::devices::Devices;
-use super::docs;
 use super::environment::INSTRUMENT;
 use super::literal::{array, float, integer};
 use super::memories::Holding;
 use super::ports::{Port, Ports};
 use super::steps::Steps;
 use super::writer::{CALL_WIDTH, Code};
+use super::{docs, metadata};
 use crate::Model;
 use crate::config::{InputPlacement, Placement};
 
@@ -65,6 +65,8 @@ impl Runner<'_> {
         }
         code.blank();
         steps.module(code);
+        code.blank();
+        metadata::module(code, self.model);
     }
 
     /// The types among them that have names for the user.
@@ -205,6 +207,7 @@ impl Runner<'_> {
         code.doc("The steps, in order; what an instrument is told of them.");
         let steps: usize = compiled.program.steps.iter().map(|step| step.with_nested().len()).sum();
         code.line(format!("pub const STEPS: &'static [::aot_rt::StepInfo; {steps}] = &steps::STEPS;"));
+        metadata::constant(code);
         let inputs = self.ports.inputs.iter().map(|port| ("input", port));
         let outputs = self.ports.outputs.iter().map(|port| ("output", port));
         let kept = self.ports.kept.iter().map(|port| ("kept tensor", port));
@@ -301,6 +304,8 @@ impl Runner<'_> {
             steps.borrow_memories(code, "self", &sites);
             if steps.steps().is_empty() {
                 self.ignore_environment(code, "There is no step.");
+            } else {
+                self.ignore_kernels(code, steps, 0);
             }
             let unused = |port: &&Port<'_>| takes_inputs && !steps.use_port(port);
             for port in self.ports.inputs.iter().filter(unused) {
@@ -423,6 +428,13 @@ impl Runner<'_> {
         if gives { "" } else { ";" }
     }
 
+    /// Says that no step from `first` on calls a kernel that is bound by name.
+    pub(super) fn ignore_kernels(&self, code: &mut Code, steps: &Steps<'_>, first: usize) {
+        if self.binds() && !steps.call_bound(&steps.sites(first).collect::<Vec<_>>()) {
+            code.line("let _ = kernels; // No step calls one.");
+        }
+    }
+
     /// Says that nothing in a function observes or calls anything.
     pub(super) fn ignore_environment(&self, code: &mut Code, why: &str) {
         match self.company_arguments().as_slice() {
@@ -470,6 +482,13 @@ impl Runner<'_> {
             Some(_) => vec!["inputs".to_owned()],
             None => self.ports.inputs.iter().map(|port| port.ident.clone()).collect(),
         }
+    }
+
+    /// `run` as it is declared.
+    pub(super) fn declaration_of_run(&self) -> String {
+        let mut code = Code::new(0);
+        self.function(&mut code, "pub fn run", &[], true, &self.value());
+        code.into_text().trim_end_matches(" {\n").to_owned()
     }
 
     fn function(&self, code: &mut Code, open: &str, environment: &[&str], takes_inputs: bool, value: &str) {

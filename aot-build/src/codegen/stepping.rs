@@ -44,6 +44,9 @@ impl Runner<'_> {
     /// The struct.
     pub(super) fn run_declaration(&self, code: &mut Code, steps: &Steps<'_>, name: &str) {
         let runner = &self.model.type_name;
+        if self.fallible() {
+            self.aliases(code);
+        }
         code.blank();
         code.doc(format!(
             "A run of [`{runner}`] that goes step by step.\n\n\
@@ -198,10 +201,31 @@ impl Runner<'_> {
 
     /// The type of a method's result that runs steps and gives something.
     fn step_result(&self, gives: &str) -> String {
-        match self.step_error() {
-            Some(error) => format!("::core::result::Result<{gives}, ::aot_rt::StepError<{error}>>"),
-            None => gives.to_owned(),
+        if !self.fallible() {
+            return gives.to_owned();
         }
+        let errors = self.devices.list.iter().map(|device| format!(", {}::Error", device.parameter));
+        format!("{}Stepped<{gives}{}>", self.model.type_name, errors.collect::<String>())
+    }
+
+    /// Short names for the results of methods that run steps which may fail.
+    fn aliases(&self, code: &mut Code) {
+        let name = &self.model.type_name;
+        let devices = self.devices.list.iter().map(|device| format!(", {}", device.parameter));
+        let error = if self.devices.is_used() {
+            self.devices.error() + &self.devices.parameters()
+        } else {
+            "::aot_rt::CallError".into()
+        };
+        code.blank();
+        code.doc("The step that has run, if one was left.");
+        code.assign(&format!("type {name}Step"), STEP);
+        code.blank();
+        code.doc("What comes of steps, which may fail.");
+        code.assign(
+            &format!("type {name}Stepped<T{}>", devices.collect::<String>()),
+            &format!("::core::result::Result<T, ::aot_rt::StepError<{error}>>"),
+        );
     }
 
     /// The signature of a method that starts a run; what the run holds is there as long as
@@ -305,7 +329,8 @@ impl Runner<'_> {
         code.blank();
         code.doc("Runs the next step, and says which that was; `None` when all have run.");
         self.doc_step_errors(code);
-        let result = arrow(&self.step_result(STEP));
+        let short = format!("{}Step", self.model.type_name);
+        let result = arrow(&self.step_result(if self.fallible() { &short } else { STEP }));
         code.block(format!("pub fn step(&mut self){result} {{"), "}", |code| {
             if steps.steps().is_empty() {
                 let [open, close] = self.success();
@@ -487,22 +512,27 @@ impl Runner<'_> {
         code.blank();
         code.doc("Runs the steps that are left.");
         self.doc_step_errors(code);
-        code.block(format!("pub fn finish(mut self){result} {{"), "}", |code| {
+        let close = format!("){result} {{");
+        code.wide_list("pub fn finish(", &["mut self".into()], &close);
+        code.indented(|code| {
             code.line(format!("while {step}.is_some() {{}}"));
             if self.gives_outputs() {
                 code.line("let Self { runner, .. } = self;");
             }
             self.result(code, "runner");
         });
+        code.line("}");
         code.blank();
         code.doc("[`finish`](Self::finish), and lets other tasks of an executor run after each step.");
         self.doc_step_errors(code);
-        code.block(format!("pub async fn finish_async(mut self){result} {{"), "}", |code| {
+        code.wide_list("pub async fn finish_async(", &["mut self".into()], &close);
+        code.indented(|code| {
             code.block(format!("while {step}.is_some() {{"), "}", |code| {
                 code.line("::aot_rt::yield_now().await;");
             });
             code.line(format!("self.finish(){}", self.end()));
         });
+        code.line("}");
     }
 }
 

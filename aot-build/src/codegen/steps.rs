@@ -258,7 +258,8 @@ impl<'m> Steps<'m> {
         code.block("mod steps {", "}", |code| {
             let names = |set: &BTreeSet<&str>| set.iter().map(ToString::to_string).collect::<Vec<_>>();
             match names(&self.kernel_imports) {
-                names if names.is_empty() && self.sites(0).all(|site| site.step.kernel().is_none()) => (),
+                // Steps that call devices have kernels' parameters, too.
+                names if names.is_empty() && self.sites(0).all(|site| site.step.control().is_some()) => (),
                 names if names.is_empty() => code.line("use ::aot_rt::kernels;"),
                 names => {
                     let names = [vec!["self".to_owned()], names].concat();

@@ -4,10 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use aot_rt::Activate;
+use serde::{Serialize, Serializer};
 use toml::Value;
 
 use super::keys::{choice, show};
-use super::{Config, Key};
+use super::{Calls, Config, Key};
 use crate::codegen::is_snake_case;
 use crate::error::{Location, Problem};
 use crate::graph::{Graph, Node, Tensor};
@@ -19,22 +20,48 @@ use crate::nearest::nearest;
 /// else, with its neighbours, to the first one that has a pattern for them; else to the one
 /// that has its operator. What is left runs on the CPU, and so do branches and loops; their
 /// nodes are assigned like all others.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize)]
 pub struct Device {
     /// Name, a Rust identifier.
+    #[serde(skip)]
     pub name: String,
     /// Operators that it runs; `*` stands for all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub operators: Vec<String>,
     /// Names of nodes that it runs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<String>,
     /// Operators, each on the result of the one before, that it runs in one call.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub patterns: Vec<Vec<String>>,
     /// What kind of device it is, where that is not its name. Devices of a kind have one trait.
     pub kind: Option<String>,
     /// When it is activated.
+    #[serde(serialize_with = "activate_name")]
     pub activate: Activate,
-    /// A rule in Rust for the nodes that it runs.
+    /// How steps call its kernels.
+    pub calls: Calls,
+    /// A rule in Rust for the nodes that it runs: written down is that there is one.
+    #[serde(serialize_with = "is_there", skip_serializing_if = "Option::is_none")]
     pub rule: Option<Rule>,
+}
+
+fn activate_name<S: Serializer>(activate: &Activate, serializer: S) -> Result<S::Ok, S::Error> {
+    match activate {
+        Activate::PerRun => "per_run",
+        Activate::FirstUse => "first_use",
+        Activate::Caller => "caller",
+    }
+    .serialize(serializer)
+}
+
+fn is_there<S: Serializer>(rule: &Option<Rule>, serializer: S) -> Result<S::Ok, S::Error> {
+    rule.is_some().serialize(serializer)
+}
+
+/// The devices as tables under their names.
+pub(super) fn by_name<S: Serializer>(devices: &[Device], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(devices.iter().map(|device| (&device.name, device)))
 }
 
 impl Device {
@@ -96,6 +123,14 @@ impl Device {
                 };
                 Some(())
             },
+        },
+        Key {
+            name: "calls",
+            values: r#"one of "direct", "packed", "registry""#,
+            default: r#""direct""#,
+            meaning: "how steps call its kernels: by typed methods of a trait, by one method for all, \
+                      or by functions bound by name when the program starts",
+            set: |device, value| choice(value).map(|value| device.calls = value),
         },
     ];
 }

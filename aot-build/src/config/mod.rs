@@ -8,6 +8,7 @@ mod devices;
 mod file;
 mod keys;
 mod pools;
+mod text;
 
 pub use devices::{Candidate, Device, Rule};
 pub use keys::Key;
@@ -96,7 +97,7 @@ pub enum Placement {
 }
 
 /// Configuration of one model.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Config {
     /// Name of the generated type; that of the file by default.
     pub name: Option<String>,
@@ -139,6 +140,7 @@ pub struct Config {
     /// The subgraph to compile.
     pub subgraph: Option<String>,
     /// What runs nodes beside the CPU, in the order in which it is activated.
+    #[serde(serialize_with = "devices::by_name")]
     pub devices: Vec<Device>,
     /// Pieces of memory by name; one workspace and one blob of constants where there are none of
     /// that kind.

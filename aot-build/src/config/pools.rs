@@ -30,7 +30,7 @@ pub enum PoolKind {
 ///
 /// let dtcm = Pool { limit: Some(131_072), section: Some(".dtcm".into()), ..Pool::default() };
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize)]
 pub struct Pool {
     /// What it holds.
     pub kind: PoolKind,

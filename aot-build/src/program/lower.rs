@@ -31,6 +31,7 @@ fn lower_with(graph: &Graph, config: &Config, constants: ConstantPool) -> Result
         name: device.name.clone(),
         kind: device.kind().to_owned(),
         activate: device.activate,
+        calls: device.calls,
     });
     let assignment = Assignment::of(graph, &config.devices);
     let mut lowering = Lowering {
@@ -110,7 +111,8 @@ struct Lowering<'g> {
 impl Lowering<'_> {
     fn buffer(&mut self, tensor: &Tensor, storage: Storage) -> View {
         let (bytes, alignment) = (tensor.ty.bytes(), tensor.ty.dtype.size());
-        self.program.buffers.push(Buffer { name: tensor.name.clone(), bytes, alignment, storage });
+        let (name, ty) = (tensor.name.clone(), Some(tensor.ty.clone()));
+        self.program.buffers.push(Buffer { name, ty, bytes, alignment, storage });
         let (dtype, len) = tensor.ty.stored();
         View { buffer: BufferId(self.program.buffers.len() - 1), offset: 0, dtype, len }
     }
@@ -271,7 +273,8 @@ impl Lowering<'_> {
     /// Notes for reports that a tensor has its elements in another's buffer.
     fn note_alias(&mut self, id: TensorId, place: Operand) {
         if let Operand::Buffer(view) = place {
-            self.program.aliases.push(Alias { name: self.graph.tensor(id).name.clone(), view });
+            let Tensor { name, ty, .. } = self.graph.tensor(id);
+            self.program.aliases.push(Alias { name: name.clone(), ty: Some(ty.clone()), view });
         }
     }
 }
@@ -386,7 +389,7 @@ impl<'g> NodeLowering<'_, 'g> {
         let program = &mut self.lowering.program;
         let (bytes, alignment) = (len * dtype.size(), dtype.size());
         let name = format!("{what} of {}", self.node.name);
-        program.buffers.push(Buffer { name, bytes, alignment, storage: Storage::Workspace });
+        program.buffers.push(Buffer { name, ty: None, bytes, alignment, storage: Storage::Workspace });
         Operand::Buffer(View { buffer: BufferId(program.buffers.len() - 1), offset: 0, dtype, len })
     }
 

@@ -68,6 +68,8 @@ pub enum Storage {
 pub struct Buffer {
     /// Name of the tensor that it was made for.
     pub name: String,
+    /// Type of that tensor; `None` for memory that steps work in.
+    pub ty: Option<TensorType>,
     /// Size in bytes.
     pub bytes: usize,
     /// Alignment in bytes.
@@ -245,7 +247,8 @@ impl Step {
         }
     }
 
-    fn access(&self, operand: usize) -> Access {
+    /// How operand `operand` is used.
+    pub(crate) fn access(&self, operand: usize) -> Access {
         match &self.work {
             Work::Kernel(kernel) => kernel.operands()[operand].access,
             Work::Call(call) => call.operands[operand].access,
@@ -267,10 +270,12 @@ pub struct Port {
 }
 
 /// A tensor without memory of its own: a view of another's.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Alias {
     /// Name in the model file.
     pub name: String,
+    /// Type of the tensor; `None` for memory that steps work in.
+    pub ty: Option<TensorType>,
     /// Where its elements are.
     pub view: View,
 }
@@ -333,6 +338,8 @@ pub struct Device {
     pub kind: String,
     /// When it is activated.
     pub activate: aot_rt::Activate,
+    /// How its kernels are called.
+    pub calls: crate::config::Calls,
 }
 
 impl Program {

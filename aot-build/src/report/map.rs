@@ -54,15 +54,12 @@ mod tests {
     #[test]
     fn time_goes_across_and_addresses_up() {
         let tensor = |name: &str, bytes, (first_step, last_step), offset| TensorReport {
-            name: name.into(),
-            bytes,
             first_step,
             last_step,
             pool: "workspace".into(),
             offset: Some(offset),
             address: Some(offset),
-            alias_of: None,
-            overlaps: None,
+            ..TensorReport::new(name, None, bytes)
         };
         let report = MemoryReport {
             arena_bytes: 3,

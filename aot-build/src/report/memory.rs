@@ -2,12 +2,17 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use aot_rt::{DType, Quantization};
+use serde::{Serialize, Serializer};
 
 use super::{Figure, RunReport, columns, label, spaced};
 use crate::Compiled;
 use crate::config::PoolKind;
+use crate::graph::TensorType;
 use crate::program::{Lifetime, PlacedPool, Storage};
+
+/// What stands for the caller's arrays among the pools.
+pub(super) const CALLER: &str = "caller";
 
 /// How the workspace of a model is used.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -58,7 +63,16 @@ pub struct PoolReport {
 pub struct TensorReport {
     /// Name in the model file.
     pub name: String,
-    /// Size in bytes.
+    /// Type of the elements; `None` for memory that steps work in.
+    #[serde(serialize_with = "optional_dtype")]
+    pub dtype: Option<DType>,
+    /// Extents, outermost first; `None` for memory that steps work in.
+    pub shape: Option<Vec<usize>>,
+    /// Real value of one step; `None` for tensors that are not quantized.
+    pub scale: Option<f32>,
+    /// Integer that stands for 0; `None` for tensors that are not quantized.
+    pub zero_point: Option<i32>,
+    /// Size in bytes: less than its elements have where only some rows are kept at a time.
     pub bytes: usize,
     /// Position of the first step at which its bytes are in use.
     pub first_step: usize,
@@ -112,25 +126,23 @@ impl MemoryReport {
             let pool =
                 address.map(|address| &compiled.workspaces[PlacedPool::at(&compiled.workspaces, address)]);
             let row = TensorReport {
-                name: buffer.name.clone(),
-                bytes: buffer.bytes,
                 first_step: start,
                 last_step: end.saturating_sub(1),
-                pool: pool.map_or("caller", |pool| &pool.name).to_owned(),
+                pool: pool.map_or(CALLER, |pool| &pool.name).to_owned(),
                 offset: address.zip(pool).map(|(address, pool)| address - pool.start),
                 address,
-                alias_of: None,
-                overlaps: None,
+                ..TensorReport::new(&buffer.name, buffer.ty.as_ref(), buffer.bytes)
             };
             let aliases = program.aliases.iter().filter(|alias| alias.view.buffer.index() == i);
             let aliases: Vec<_> = aliases
                 .map(|alias| TensorReport {
-                    name: alias.name.clone(),
-                    bytes: alias.view.bytes(),
+                    first_step: row.first_step,
+                    last_step: row.last_step,
+                    pool: row.pool.clone(),
                     offset: row.offset.map(|offset| offset + alias.view.offset),
                     address: row.address.map(|address| address + alias.view.offset),
                     alias_of: Some(row.name.clone()),
-                    ..row.clone()
+                    ..TensorReport::new(&alias.name, alias.ty.as_ref(), alias.view.bytes())
                 })
                 .collect();
             tensors.push(row);
@@ -289,6 +301,32 @@ fn note_overlaps(tensors: &mut [TensorReport]) {
 }
 
 impl TensorReport {
+    /// A tensor that is in no step's use and nowhere yet.
+    pub(super) fn new(name: &str, ty: Option<&TensorType>, bytes: usize) -> Self {
+        let quantization = ty.and_then(|ty| ty.quantization.as_ref()?.tensor_wide());
+        Self {
+            name: name.to_owned(),
+            dtype: ty.map(|ty| ty.dtype),
+            shape: ty.map(|ty| ty.shape.to_vec()),
+            scale: quantization.map(|quantization| quantization.scale),
+            zero_point: quantization.map(|quantization| quantization.zero_point),
+            bytes,
+            first_step: 0,
+            last_step: 0,
+            pool: CALLER.to_owned(),
+            offset: None,
+            address: None,
+            alias_of: None,
+            overlaps: None,
+        }
+    }
+
+    /// How its integers stand for real numbers, if they do.
+    pub(crate) fn quantization(&self) -> Option<Quantization> {
+        let (scale, zero_point) = self.scale.zip(self.zero_point)?;
+        Some(Quantization { scale, zero_point })
+    }
+
     /// Its own bytes in the workspace.
     fn range(&self) -> Option<std::ops::Range<usize>> {
         let address = self.address.filter(|_| self.alias_of.is_none())?;
@@ -301,6 +339,10 @@ impl TensorReport {
             && self.address.is_some()
             && (self.first_step..=self.last_step).contains(&step)
     }
+}
+
+fn optional_dtype<S: Serializer>(dtype: &Option<DType>, serializer: S) -> Result<S::Ok, S::Error> {
+    dtype.map(DType::name).serialize(serializer)
 }
 
 impl Peak {

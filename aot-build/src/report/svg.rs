@@ -209,15 +209,12 @@ mod tests {
         offset: usize,
     ) -> TensorReport {
         TensorReport {
-            name: name.into(),
-            bytes,
             first_step,
             last_step,
             pool: "workspace".into(),
             offset: Some(offset),
             address: Some(offset),
-            alias_of: None,
-            overlaps: None,
+            ..TensorReport::new(name, None, bytes)
         }
     }
 

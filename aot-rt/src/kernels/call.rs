@@ -188,3 +188,68 @@ impl Kernel {
         debug_assert!(called.is_ok(), "a kernel refuses its tensors");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::{ClampF32, MaxPool2dI8, Overlap, RangeF32, RangeI8, Window2d, packed};
+
+    /// A program whose tensors all lie apart.
+    struct Apart;
+
+    impl Modes for Apart {
+        const APART: bool = true;
+        const IN_PLACE: bool = false;
+        const ROWS: bool = false;
+    }
+
+    const CLAMP: Kernel = Kernel::ClampF32(ClampF32 { len: 2, range: RangeF32 { min: 0.0, max: 6.0 } });
+
+    #[test]
+    fn descriptions_are_checked() {
+        let (x, mut y, mut other) = ([-1.0, 7.0], [0.0; 2], [0_i32; 2]);
+        let clamp = packed::clamp_f32::<AllModes>;
+        let tensors = &mut [Tensor::read(&x), Tensor::write(&mut y)];
+        assert_eq!(clamp(&CLAMP, Mode::Apart, tensors), Ok(()));
+        assert_eq!(clamp(&CLAMP, Mode::InPlace, tensors), Err(KernelError::Count));
+        assert_eq!(clamp(&CLAMP, Mode::Row { rings: [1; 2], row: 0 }, tensors), Err(KernelError::Mode));
+        assert_eq!(packed::clamp_f32::<Apart>(&CLAMP, Mode::InPlace, tensors), Err(KernelError::Mode));
+        assert_eq!(packed::copy_i8(&CLAMP, Mode::Apart, tensors), Err(KernelError::Kernel));
+        tensors.swap(0, 1);
+        assert_eq!(clamp(&CLAMP, Mode::Apart, tensors), Err(KernelError::Access));
+        assert_eq!(clamp(&CLAMP, Mode::Apart, &mut tensors[..1]), Err(KernelError::Count));
+        assert_eq!(y, [0.0, 6.0]);
+        let tensors = &mut [Tensor::read(&x), Tensor::write(&mut other)];
+        assert_eq!(clamp(&CLAMP, Mode::Apart, tensors), Err(KernelError::Type));
+    }
+
+    /// The largest of two neighbours, of three channels.
+    fn pool() -> Kernel {
+        let window = Window2d {
+            batch: 1,
+            input: [1, 3],
+            output: [1, 2],
+            kernel: [1, 2],
+            stride: [1; 2],
+            dilation: [1; 2],
+            padding: [0; 2],
+        };
+        Kernel::MaxPool2dI8(MaxPool2dI8 { window, channels: 3, range: RangeI8 { min: -128, max: 127 } })
+    }
+
+    #[test]
+    fn cells_need_room_on_the_stack() {
+        let pool = pool();
+        let mode = Mode::Overlapping(Overlap::of(&pool, 0, 0));
+        let expected = [4, 5, 6, 7, 8, 9, 7, 8, 9];
+        for (function, expect) in [
+            (packed::max_pool2d_i8::<Apart, 3> as PackedKernel, Ok(())),
+            (packed::max_pool2d_i8::<Apart, 2>, Err(KernelError::Mode)),
+            (packed::max_pool2d_i8::<Apart, 0>, Err(KernelError::Mode)),
+        ] {
+            let mut memory = [1_i8, 2, 3, 4, 5, 6, 7, 8, 9];
+            assert_eq!(function(&pool, mode, &mut [Tensor::write(&mut memory)]), expect);
+            assert_eq!(memory == expected, expect.is_ok());
+        }
+    }
+}

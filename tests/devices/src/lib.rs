@@ -21,6 +21,16 @@ pub mod arrays {
     aot_rt::include_model!("arrays");
 }
 
+/// Three devices with one method.
+pub mod packed {
+    aot_rt::include_model!("packed");
+}
+
+/// Three devices, and the CPU, with kernels that are bound by name.
+pub mod bound {
+    aot_rt::include_model!("bound");
+}
+
 /// A device in a loop.
 pub mod loops {
     aot_rt::include_model!("loops");
@@ -37,8 +47,8 @@ pub mod rows {
 }
 
 /// A device for one operator, beside kernels that are given descriptions of their tensors.
-pub mod packed {
-    aot_rt::include_model!("packed");
+pub mod beside_packed {
+    aot_rt::include_model!("beside_packed");
 }
 
 /// A device for one node.
@@ -62,6 +72,8 @@ mod published {
     aot_rt::include_model!("everything");
 }
 
+#[cfg(test)]
+mod conventions;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]

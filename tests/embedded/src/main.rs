@@ -65,6 +65,7 @@ fn run(names: &[String]) -> Result<usize, String> {
     for board in boards {
         for level in board.levels() {
             failed += check_board(&folders, board, *level, &models, &mut measured)?;
+            report::write(&folders, &measured, false)?;
         }
     }
     if names.is_empty() {

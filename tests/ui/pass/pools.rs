@@ -5,7 +5,7 @@
 aot_macros::aot_model! {
     struct Net = "models/two_layers.json" {
         pools = {
-            dtcm = { limit = 64, section = ".bss_dtcm", alignment = 32 },
+            dtcm = { limit = 32, section = ".bss_dtcm", alignment = 32 },
             sram = { cost = 1 },
             hot = { kind = "constants", limit = 64, copy = true, section = ".bss_hot" },
             cold = { kind = "constants", section = ".flash2", cost = 1 },
@@ -28,7 +28,7 @@ fn main() {
     assert_eq!(net.run(&input), plain.run(&input));
     assert_eq!(own.run(&input), plain.run(&input));
     assert!(Net::take().is_none());
-    const { assert!(Net::DTCM_BYTES <= 64 && Net::HOT_BYTES <= 64) };
+    const { assert!(Net::DTCM_BYTES <= 32 && Net::HOT_BYTES <= 64) };
     assert_eq!(Own::A_BYTES + Own::B_BYTES, Own::ARENA_BYTES);
 
     // Whoever has memory of his own brings it.

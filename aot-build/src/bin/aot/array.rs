@@ -37,8 +37,13 @@ impl Array {
 
     /// Writes a `.npy` file.
     pub(crate) fn write(&self, path: &Path) -> Result<(), Error> {
+        write_file(path, &self.to_npy())
+    }
+
+    /// The contents of a `.npy` file.
+    pub(crate) fn to_npy(&self) -> Vec<u8> {
         let Self { dtype, shape, bytes } = self;
-        write_file(path, &npy::write(&Stored { dtype: *dtype, shape: shape.clone(), bytes }))
+        npy::write(&Stored { dtype: *dtype, shape: shape.clone(), bytes })
     }
 
     /// Whether type and extents are those of `ty`.
@@ -102,7 +107,7 @@ impl Array {
 }
 
 /// The type that a file has for it.
-const fn in_file(dtype: DType) -> DType {
+pub(crate) const fn in_file(dtype: DType) -> DType {
     match dtype {
         DType::I4 => DType::I8,
         other => other,

@@ -16,6 +16,15 @@ use crate::console::problem;
 pub(crate) struct Files(Vec<(PathBuf, Array)>);
 
 impl Files {
+    /// Arrays that are in no file.
+    pub(crate) fn of_arrays(arrays: Vec<Array>) -> Self {
+        Self(arrays.into_iter().map(|array| (PathBuf::new(), array)).collect())
+    }
+
+    pub(crate) fn into_arrays(self) -> Vec<Array> {
+        self.0.into_iter().map(|(_, array)| array).collect()
+    }
+
     /// Reads all files, or says of each what is wrong with it.
     pub(crate) fn read(paths: &[PathBuf]) -> Result<Self, Vec<Error>> {
         let (arrays, errors) =

@@ -4,6 +4,7 @@ use aot_rt::Activate;
 
 use super::{Device, Devices};
 use crate::codegen::writer::Code;
+use crate::config::Calls;
 
 impl Devices<'_> {
     /// The enum, and what errors do.
@@ -24,7 +25,20 @@ impl Devices<'_> {
                 code.doc("The device that is named had to be activated before the run.");
                 code.line("Inactive(&'static str),");
             }
+            if self.binds() {
+                code.doc("A kernel on the CPU refuses its tensors.");
+                code.line("Kernel(::aot_rt::CallError),");
+            }
         });
+        if self.binds() {
+            let from = "::core::convert::From<::aot_rt::CallError>";
+            code.blank();
+            code.block(format!("impl{parameters} {from} for {error}{parameters} {{"), "}", |code| {
+                code.block("fn from(error: ::aot_rt::CallError) -> Self {", "}", |code| {
+                    code.line("Self::Kernel(error)");
+                });
+            });
+        }
         self.implementation(code, "::core::fmt::Display", "::core::fmt::Display", |code| {
             let open = "fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {";
             code.block(open, "}", |code| code.block("match self {", "}", |code| self.display(code)));
@@ -39,9 +53,16 @@ impl Devices<'_> {
                     if self.can_be_inactive() {
                         code.line("Self::Inactive(_) => None,");
                     }
+                    if self.binds() {
+                        code.line("Self::Kernel(error) => Some(&error.error),");
+                    }
                 });
             });
         });
+    }
+
+    fn binds(&self) -> bool {
+        self.model.config.calls == Calls::Registry
     }
 
     fn can_be_inactive(&self) -> bool {
@@ -75,6 +96,9 @@ impl Devices<'_> {
                 code.line("f.write_str(device)?;");
                 code.line("f.write_str(\"` is not active\")");
             });
+        }
+        if self.binds() {
+            code.line("Self::Kernel(error) => ::core::fmt::Display::fmt(error, f),");
         }
     }
 }

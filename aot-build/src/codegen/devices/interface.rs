@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use aot_rt::{Access, DType};
 
-use super::Devices;
+use super::{Device, Devices};
 use crate::codegen::writer::Code;
+use crate::config::Calls;
 use crate::program::{Call, CallOperand, Step};
 
 /// A method: the name of a call, with one that has it, and the steps that make it.
@@ -16,7 +17,7 @@ impl<'m> Devices<'m> {
     pub(super) fn interfaces(&self, code: &mut Code) {
         let mut done: Vec<&str> = Vec::new();
         for device in &self.list {
-            if done.contains(&device.kind) {
+            if device.calls != Calls::Direct || done.contains(&device.kind) {
                 continue;
             }
             done.push(device.kind);
@@ -27,8 +28,9 @@ impl<'m> Devices<'m> {
     }
 
     fn methods(&self, kind: &str) -> Methods<'m> {
+        let is_of_kind = |device: &Device<'_>| device.calls == Calls::Direct && device.kind == kind;
         let of_kind =
-            |call: &Call| self.list.iter().any(|device| device.index == call.device && device.kind == kind);
+            |call: &Call| self.list.iter().any(|device| device.index == call.device && is_of_kind(device));
         let steps = self.model.compiled.program.steps.iter().flat_map(Step::with_nested);
         let mut methods = Methods::new();
         for (step, call) in

@@ -1,6 +1,7 @@
 //! The devices of a model: a trait for each kind with a method for each kernel that the model
 //! calls, the struct that holds the devices, and the error that a run ends with.
 
+mod bindings;
 mod errors;
 mod interface;
 
@@ -8,13 +9,13 @@ use aot_rt::Activate;
 
 use super::names::{camel_case, is_snake_case};
 use super::writer::{CALL_WIDTH, Code, MAX_WIDTH};
-use crate::Model;
 use crate::config::Calls;
 use crate::error::{Location, Problem};
+use crate::{Model, program};
 
 /// Methods of the struct of devices, and names that its type parameters or variants of the
 /// error would take from something else.
-const TAKEN: [&str; 21] = [
+const TAKEN: [&str; 22] = [
     "action",
     "activate",
     "begin",
@@ -24,6 +25,7 @@ const TAKEN: [&str; 21] = [
     "inactive",
     "instrument",
     "into_inner",
+    "kernel",
     "new",
     "none",
     "ok",
@@ -39,8 +41,8 @@ const TAKEN: [&str; 21] = [
 ];
 
 /// Ends of names that other items have: `NetDevices`.
-const TAKEN_KINDS: [&str; 8] =
-    ["active", "devices", "error", "inputs", "kernels", "metadata", "outputs", "run"];
+const TAKEN_KINDS: [&str; 10] =
+    ["active", "devices", "error", "inputs", "kernels", "metadata", "outputs", "run", "step", "stepped"];
 
 /// A device that the model calls, as generated code names it.
 #[derive(Debug)]
@@ -51,10 +53,11 @@ pub(super) struct Device<'m> {
     pub(super) name: &'m str,
     /// Its type parameter, and its variant of the error: `Npu`.
     pub(super) parameter: String,
-    /// The trait of its kind: `NetNpu`.
+    /// The trait of its kind, `NetNpu`, or the one that all have whose calls are packed.
     pub(super) interface: String,
     kind: &'m str,
     activate: Activate,
+    pub(super) calls: Calls,
 }
 
 /// The devices that a model calls.
@@ -70,10 +73,6 @@ impl<'m> Devices<'m> {
     /// When a name cannot be one in generated code.
     pub(super) fn new(model: &'m Model) -> Result<Self, Problem> {
         let program = &model.compiled.program;
-        if model.config.calls == Calls::Registry && !program.called_devices().is_empty() {
-            let problem = Problem::new("a model that calls devices cannot bind its kernels by name yet");
-            return Err(problem.at(Location::Key("calls".into())).help("`calls = \"packed\"` can be had"));
-        }
         let mut list: Vec<Device<'m>> = Vec::new();
         for index in program.called_devices() {
             let device = &program.devices[index];
@@ -82,7 +81,9 @@ impl<'m> Devices<'m> {
                 let key = format!("devices.{}", device.name);
                 Problem::new(message).at(Location::Key(key)).help("give it another name")
             };
-            let is_free = |name: &String| is_snake_case(name) && !TAKEN.contains(&name.as_str());
+            let is_free = |name: &String| {
+                is_snake_case(name) && !TAKEN.contains(&name.as_str()) && !name.starts_with("bind_")
+            };
             if !is_free(&device.name) || parameter == model.type_name {
                 return Err(problem(format!("a device cannot be called `{}`", device.name)));
             }
@@ -99,9 +100,12 @@ impl<'m> Devices<'m> {
                 let names = format!("the names of devices `{}` and `{}` clash", known.name, device.name);
                 return Err(problem(names));
             }
-            let interface = format!("{}{}", model.type_name, camel_case(&device.kind));
-            let (name, kind, activate) = (&device.name, &device.kind, device.activate);
-            list.push(Device { index, name, parameter, interface, kind, activate });
+            let interface = match device.calls {
+                Calls::Direct => format!("{}{}", model.type_name, camel_case(&device.kind)),
+                Calls::Packed | Calls::Registry => "::aot_rt::PackedDevice".into(),
+            };
+            let program::Device { name, kind, activate, calls } = device;
+            list.push(Device { index, name, parameter, interface, kind, activate: *activate, calls: *calls });
         }
         Ok(Self { model, list })
     }
@@ -118,7 +122,7 @@ impl<'m> Devices<'m> {
         }
         let mut exports = vec![self.holder(), self.error()];
         for device in &self.list {
-            if !exports.contains(&device.interface) {
+            if device.calls == Calls::Direct && !exports.contains(&device.interface) {
                 exports.push(device.interface.clone());
             }
         }
@@ -193,6 +197,7 @@ impl<'m> Devices<'m> {
         self.declaration(code);
         self.access(code);
         self.order(code);
+        self.bindings(code);
         self.error_items(code);
     }
 

@@ -37,6 +37,8 @@ mod aot_dense {
         pub const MACS: u64 = 288;
         /// The steps, in order; what an instrument is told of them.
         pub const STEPS: &'static [::aot_rt::StepInfo; 2] = &steps::STEPS;
+        /// What the compiler knows of the model. A program that does not name it holds nothing of it.
+        pub const METADATA: &'static ::aot_rt::metadata::Metadata = &metadata::METADATA;
 
         /// Extents of input `image`, outermost first.
         pub const IMAGE_SHAPE: [usize; 4] = [1, 4, 4, 1];
@@ -220,8 +222,9 @@ mod aot_dense {
         ) -> ::core::result::Result<(), ::aot_rt::UntilError> {
             loop {
                 let next = self.next_step();
-                if ::aot_rt::is_next(&steps::STEPS, &steps::REPEATED, name, next)? {
-                    return Ok(());
+                match ::aot_rt::is_next(&steps::STEPS, &steps::REPEATED, name, next) {
+                    Ok(false) => (),
+                    result => return result.map(|_| ()),
                 }
                 self.step();
             }
@@ -317,6 +320,7 @@ mod aot_dense {
         });
 
         /// `conv 0`: 3×3, 1 → 1; 144 MACs.
+        #[inline(never)]
         pub fn conv2d_0(workspace: &mut Workspace, instrument: &mut impl Instrument) {
             if instrument.before(&STEPS[0]) == Action::Skip {
                 return;
@@ -339,6 +343,7 @@ mod aot_dense {
         }
 
         /// `conv 1`: 3×3, 1 → 1; 144 MACs.
+        #[inline(never)]
         pub fn conv2d_1(workspace: &mut Workspace, instrument: &mut impl Instrument) {
             if instrument.before(&STEPS[1]) == Action::Skip {
                 return;
@@ -403,6 +408,69 @@ mod aot_dense {
                 device: None,
             },
         ];
+    }
+
+    /// What the compiler knows of the model.
+    #[rustfmt::skip]
+    #[allow(unused_imports, reason = "not every model needs all of it")]
+    mod metadata {
+        use ::aot_rt::{Access, DType, Quantization, TensorInfo};
+        use ::aot_rt::metadata::{
+            Configuration, File, Metadata, Operand, Operator, Pool, PoolKind, Sizes, Step, Tensor,
+        };
+
+        pub const METADATA: Metadata = Metadata {
+            format: 1,
+            aot_build: "0.1.0",
+            name: "Dense",
+            file: File { name: "dense.json", bytes: 1_234, sha256: "abababababababababababababababababababababababababababababababab" },
+            files: &[],
+            configuration: Configuration { toml: "", sha256: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" },
+            operators: &[],
+            inputs: &[
+                TensorInfo { name: "image", dtype: DType::I8, shape: &[1, 4, 4, 1], quantization: Some(Quantization { scale: 0.5, zero_point: -3 }) },
+            ],
+            outputs: &[
+                TensorInfo { name: "conv 1\n", dtype: DType::I8, shape: &[1, 4, 4, 1], quantization: Some(Quantization { scale: 0.5, zero_point: -3 }) },
+            ],
+            pools: &[
+                Pool { name: "workspace", kind: PoolKind::Workspace, bytes: 21, limit: None, section: None, copy: false },
+                Pool { name: "constants", kind: PoolKind::Constants, bytes: 23, limit: None, section: None, copy: false },
+            ],
+            tensors: &[
+                Tensor { name: "image", dtype: Some(DType::I8), shape: &[1, 4, 4, 1], quantization: Some(Quantization { scale: 0.5, zero_point: -3 }), bytes: 16, pool: Some(0), offset: Some(5), steps: [0, 0], alias_of: None },
+                Tensor { name: "conv 0\n", dtype: Some(DType::I8), shape: &[1, 4, 4, 1], quantization: Some(Quantization { scale: 0.5, zero_point: -3 }), bytes: 16, pool: Some(0), offset: Some(0), steps: [0, 1], alias_of: None },
+                Tensor { name: "conv 1\n", dtype: Some(DType::I8), shape: &[1, 4, 4, 1], quantization: Some(Quantization { scale: 0.5, zero_point: -3 }), bytes: 16, pool: Some(0), offset: Some(5), steps: [1, 2], alias_of: None },
+            ],
+            steps: &[
+                Step { info: &super::steps::STEPS[0], operands: &[
+                    Operand { name: "x", access: Access::Read, dtype: DType::I8, len: 16, tensor: Some(0), pool: Some(0), offset: Some(5) },
+                    Operand { name: "y", access: Access::Write, dtype: DType::I8, len: 16, tensor: Some(1), pool: Some(0), offset: Some(0) },
+                    Operand { name: "weights", access: Access::Read, dtype: DType::I8, len: 9, tensor: None, pool: Some(1), offset: Some(5) },
+                    Operand { name: "bias", access: Access::Read, dtype: DType::I32, len: 0, tensor: None, pool: Some(1), offset: Some(0) },
+                    Operand { name: "multipliers", access: Access::Read, dtype: DType::I32, len: 1, tensor: None, pool: Some(1), offset: Some(0) },
+                    Operand { name: "shifts", access: Access::Read, dtype: DType::I8, len: 1, tensor: None, pool: Some(1), offset: Some(4) },
+                ] },
+                Step { info: &super::steps::STEPS[1], operands: &[
+                    Operand { name: "x", access: Access::Read, dtype: DType::I8, len: 16, tensor: Some(1), pool: Some(0), offset: Some(0) },
+                    Operand { name: "y", access: Access::Write, dtype: DType::I8, len: 16, tensor: Some(2), pool: Some(0), offset: Some(5) },
+                    Operand { name: "weights", access: Access::Read, dtype: DType::I8, len: 9, tensor: None, pool: Some(1), offset: Some(14) },
+                    Operand { name: "bias", access: Access::Read, dtype: DType::I32, len: 0, tensor: None, pool: Some(1), offset: Some(0) },
+                    Operand { name: "multipliers", access: Access::Read, dtype: DType::I32, len: 1, tensor: None, pool: Some(1), offset: Some(0) },
+                    Operand { name: "shifts", access: Access::Read, dtype: DType::I8, len: 1, tensor: None, pool: Some(1), offset: Some(4) },
+                ] },
+            ],
+            devices: &[],
+            sizes: Sizes {
+                arena_bytes: 21,
+                lower_bound: 21,
+                proved: true,
+                constant_bytes: 23,
+                state_bytes: 0,
+                macs: 288,
+                control_flow: false,
+            },
+        };
     }
 }
 

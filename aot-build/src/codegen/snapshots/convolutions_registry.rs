@@ -53,6 +53,8 @@ mod aot_dense {
         pub const MACS: u64 = 288;
         /// The steps, in order; what an instrument is told of them.
         pub const STEPS: &'static [::aot_rt::StepInfo; 2] = &steps::STEPS;
+        /// What the compiler knows of the model. A program that does not name it holds nothing of it.
+        pub const METADATA: &'static ::aot_rt::metadata::Metadata = &metadata::METADATA;
 
         /// Extents of input `image`, outermost first.
         pub const IMAGE_SHAPE: [usize; 4] = [1, 4, 4, 1];
@@ -179,6 +181,59 @@ mod aot_dense {
             Ok(self.conv_1())
         }
 
+        /// Starts a run that goes step by step: copies its inputs into the workspace first.
+        pub fn start<'a>(
+            &'a mut self,
+            kernels: &'a DenseKernels,
+            image: &[i8; 16],
+        ) -> DenseRun<'a> {
+            self.start_with((), kernels, image)
+        }
+
+        /// [`start`](Self::start), observed by `instrument`.
+        pub fn start_with<'a, I: ::aot_rt::Instrument>(
+            &'a mut self,
+            instrument: I,
+            kernels: &'a DenseKernels,
+            image: &[i8; 16],
+        ) -> DenseRun<'a, I> {
+            *self.image_mut() = *image;
+            self.start_in_place_with(instrument, kernels)
+        }
+
+        /// Starts a run that goes step by step, on what is in the regions of its inputs.
+        pub fn start_in_place<'a>(&'a mut self, kernels: &'a DenseKernels) -> DenseRun<'a> {
+            self.start_in_place_with((), kernels)
+        }
+
+        /// [`start_in_place`](Self::start_in_place), observed by `instrument`.
+        pub fn start_in_place_with<'a, I: ::aot_rt::Instrument>(
+            &'a mut self,
+            instrument: I,
+            kernels: &'a DenseKernels,
+        ) -> DenseRun<'a, I> {
+            DenseRun {
+                runner: self,
+                instrument,
+                kernels,
+                position: 0,
+            }
+        }
+
+        /// Runs the model, and lets other tasks of an executor run after each of its steps.
+        ///
+        /// # Errors
+        ///
+        /// When a kernel refuses its tensors: the step, and why.
+        pub async fn run_async<'a>(
+            &'a mut self,
+            kernels: &'a DenseKernels,
+            image: &[i8; 16],
+        ) -> ::core::result::Result<&'a [i8; 16], ::aot_rt::StepError<::aot_rt::CallError>> {
+            let run = self.start(kernels, image);
+            run.finish_async().await
+        }
+
         /// Output `conv 1`, shape `[1, 4, 4, 1]`, real value `(q + 3) / 2`.
         ///
         /// As the last run left it; writing an input may destroy it.
@@ -197,6 +252,95 @@ mod aot_dense {
         #[must_use]
         pub fn dequantize_conv_1(q: i8) -> f32 {
             Self::CONV_1_QUANTIZATION.dequantize(q.into())
+        }
+    }
+
+    /// A run of [`Dense`] that goes step by step.
+    ///
+    /// It borrows the runner, so that nothing else uses that meanwhile. One that is dropped
+    /// before its end has no outputs.
+    #[derive(Debug)]
+    #[must_use = "a run does nothing by itself"]
+    pub struct DenseRun<'a, I = ()> {
+        runner: &'a mut Dense,
+        instrument: I,
+        kernels: &'a DenseKernels,
+        position: usize,
+    }
+
+    impl<'a, I: ::aot_rt::Instrument> DenseRun<'a, I> {
+        /// The step that comes next; `None` when all have run.
+        #[must_use]
+        pub fn next_step(&self) -> ::core::option::Option<&'static ::aot_rt::StepInfo> {
+            steps::STEPS.get(self.position)
+        }
+
+        /// Runs the next step, and says which that was; `None` when all have run.
+        ///
+        /// # Errors
+        ///
+        /// When a step fails, which ends the run, and at every call after that.
+        pub fn step(&mut self) -> ::core::result::Result<::core::option::Option<&'static ::aot_rt::StepInfo>, ::aot_rt::StepError<::aot_rt::CallError>> {
+            if self.position == usize::MAX {
+                return Err(::aot_rt::StepError::Ended);
+            }
+            let Some(step) = self.next_step() else {
+                return Ok(None);
+            };
+            let position = ::core::mem::replace(&mut self.position, usize::MAX);
+            let workspace = &mut self.runner.workspace;
+            let instrument = &mut self.instrument;
+            let kernels = self.kernels;
+            let result = steps::step(workspace, position, instrument, kernels);
+            self.position = result.map_err(::aot_rt::StepError::Failed)?;
+            Ok(Some(step))
+        }
+
+        /// Runs the steps before the one that is called `name`, or before the first one of the
+        /// model file's node that is: that is the next one then. Runs nothing where it is already.
+        ///
+        /// # Errors
+        ///
+        /// When there is no such step, or it does not come any more.
+        /// When a step fails, which ends the run, and at every call after that.
+        pub fn run_until(
+            &mut self,
+            name: &str,
+        ) -> ::core::result::Result<(), ::aot_rt::UntilError<::aot_rt::CallError>> {
+            if self.position == usize::MAX {
+                return Err(::aot_rt::UntilError::Step(::aot_rt::StepError::Ended));
+            }
+            loop {
+                let next = self.next_step();
+                match ::aot_rt::is_next(&steps::STEPS, &steps::REPEATED, name, next) {
+                    Ok(false) => (),
+                    result => return result.map(|_| ()),
+                }
+                self.step().map_err(::aot_rt::UntilError::Step)?;
+            }
+        }
+
+        /// Runs the steps that are left.
+        ///
+        /// # Errors
+        ///
+        /// When a step fails, which ends the run, and at every call after that.
+        pub fn finish(mut self) -> ::core::result::Result<&'a [i8; 16], ::aot_rt::StepError<::aot_rt::CallError>> {
+            while self.step()?.is_some() {}
+            let Self { runner, .. } = self;
+            Ok(runner.conv_1())
+        }
+
+        /// [`finish`](Self::finish), and lets other tasks of an executor run after each step.
+        ///
+        /// # Errors
+        ///
+        /// When a step fails, which ends the run, and at every call after that.
+        pub async fn finish_async(mut self) -> ::core::result::Result<&'a [i8; 16], ::aot_rt::StepError<::aot_rt::CallError>> {
+            while self.step()?.is_some() {
+                ::aot_rt::yield_now().await;
+            }
+            self.finish()
         }
     }
 
@@ -287,6 +431,7 @@ mod aot_dense {
         });
 
         /// `conv 0`: 3×3, 1 → 1; 144 MACs.
+        #[inline(never)]
         pub fn conv2d_0(
             workspace: &mut Workspace,
             instrument: &mut impl Instrument,
@@ -315,6 +460,7 @@ mod aot_dense {
         }
 
         /// `conv 1`: 3×3, 1 → 1; 144 MACs.
+        #[inline(never)]
         pub fn conv2d_1(
             workspace: &mut Workspace,
             instrument: &mut impl Instrument,
@@ -340,6 +486,25 @@ mod aot_dense {
             CallError::check(&STEPS[1], called)?;
             instrument.after(&STEPS[1], &[Elements::I8(workspace.read::<i8, 5, 16>())]);
             Ok(())
+        }
+
+        /// Steps that run again as long as one of them is next.
+        pub static REPEATED: [::core::ops::RangeInclusive<usize>; 0] = [];
+
+        /// Runs the step at a position; gives the position of the next one.
+        pub fn step(
+            workspace: &mut Workspace,
+            program_counter: usize,
+            instrument: &mut impl Instrument,
+            kernels: &Kernels,
+        ) -> Result<usize, CallError> {
+            let mut next_counter = program_counter + 1;
+            match program_counter {
+                0 => conv2d_0(workspace, instrument, kernels)?,
+                1 => conv2d_1(workspace, instrument, kernels)?,
+                _ => next_counter = program_counter,
+            }
+            Ok(next_counter)
         }
 
         /// What an instrument is told of the steps, in order; those within a step follow it.
@@ -374,6 +539,69 @@ mod aot_dense {
             function: packed::conv2d_i8::<Used, CELL>,
         }];
     }
+
+    /// What the compiler knows of the model.
+    #[rustfmt::skip]
+    #[allow(unused_imports, reason = "not every model needs all of it")]
+    mod metadata {
+        use ::aot_rt::{Access, DType, Quantization, TensorInfo};
+        use ::aot_rt::metadata::{
+            Configuration, File, Metadata, Operand, Operator, Pool, PoolKind, Sizes, Step, Tensor,
+        };
+
+        pub const METADATA: Metadata = Metadata {
+            format: 1,
+            aot_build: "0.1.0",
+            name: "Dense",
+            file: File { name: "dense.json", bytes: 1_234, sha256: "abababababababababababababababababababababababababababababababab" },
+            files: &[],
+            configuration: Configuration { toml: "calls = \"registry\"\n", sha256: "ff33e6df096e753f11f7b1efec6c0d11795f9dfd33d11b9c7a4c59757ce9d3c7" },
+            operators: &[],
+            inputs: &[
+                TensorInfo { name: "image", dtype: DType::I8, shape: &[1, 4, 4, 1], quantization: Some(Quantization { scale: 0.5, zero_point: -3 }) },
+            ],
+            outputs: &[
+                TensorInfo { name: "conv 1\n", dtype: DType::I8, shape: &[1, 4, 4, 1], quantization: Some(Quantization { scale: 0.5, zero_point: -3 }) },
+            ],
+            pools: &[
+                Pool { name: "workspace", kind: PoolKind::Workspace, bytes: 21, limit: None, section: None, copy: false },
+                Pool { name: "constants", kind: PoolKind::Constants, bytes: 23, limit: None, section: None, copy: false },
+            ],
+            tensors: &[
+                Tensor { name: "image", dtype: Some(DType::I8), shape: &[1, 4, 4, 1], quantization: Some(Quantization { scale: 0.5, zero_point: -3 }), bytes: 16, pool: Some(0), offset: Some(5), steps: [0, 0], alias_of: None },
+                Tensor { name: "conv 0\n", dtype: Some(DType::I8), shape: &[1, 4, 4, 1], quantization: Some(Quantization { scale: 0.5, zero_point: -3 }), bytes: 16, pool: Some(0), offset: Some(0), steps: [0, 1], alias_of: None },
+                Tensor { name: "conv 1\n", dtype: Some(DType::I8), shape: &[1, 4, 4, 1], quantization: Some(Quantization { scale: 0.5, zero_point: -3 }), bytes: 16, pool: Some(0), offset: Some(5), steps: [1, 2], alias_of: None },
+            ],
+            steps: &[
+                Step { info: &super::steps::STEPS[0], operands: &[
+                    Operand { name: "x", access: Access::Read, dtype: DType::I8, len: 16, tensor: Some(0), pool: Some(0), offset: Some(5) },
+                    Operand { name: "y", access: Access::Write, dtype: DType::I8, len: 16, tensor: Some(1), pool: Some(0), offset: Some(0) },
+                    Operand { name: "weights", access: Access::Read, dtype: DType::I8, len: 9, tensor: None, pool: Some(1), offset: Some(5) },
+                    Operand { name: "bias", access: Access::Read, dtype: DType::I32, len: 0, tensor: None, pool: Some(1), offset: Some(0) },
+                    Operand { name: "multipliers", access: Access::Read, dtype: DType::I32, len: 1, tensor: None, pool: Some(1), offset: Some(0) },
+                    Operand { name: "shifts", access: Access::Read, dtype: DType::I8, len: 1, tensor: None, pool: Some(1), offset: Some(4) },
+                ] },
+                Step { info: &super::steps::STEPS[1], operands: &[
+                    Operand { name: "x", access: Access::Read, dtype: DType::I8, len: 16, tensor: Some(1), pool: Some(0), offset: Some(0) },
+                    Operand { name: "y", access: Access::Write, dtype: DType::I8, len: 16, tensor: Some(2), pool: Some(0), offset: Some(5) },
+                    Operand { name: "weights", access: Access::Read, dtype: DType::I8, len: 9, tensor: None, pool: Some(1), offset: Some(14) },
+                    Operand { name: "bias", access: Access::Read, dtype: DType::I32, len: 0, tensor: None, pool: Some(1), offset: Some(0) },
+                    Operand { name: "multipliers", access: Access::Read, dtype: DType::I32, len: 1, tensor: None, pool: Some(1), offset: Some(0) },
+                    Operand { name: "shifts", access: Access::Read, dtype: DType::I8, len: 1, tensor: None, pool: Some(1), offset: Some(4) },
+                ] },
+            ],
+            devices: &[],
+            sizes: Sizes {
+                arena_bytes: 21,
+                lower_bound: 21,
+                proved: true,
+                constant_bytes: 23,
+                state_bytes: 0,
+                macs: 288,
+                control_flow: false,
+            },
+        };
+    }
 }
 
 #[allow(
@@ -381,4 +609,4 @@ mod aot_dense {
     unreachable_pub,
     reason = "the structs of inputs, outputs and runs need not be named"
 )]
-pub(crate) use aot_dense::{Dense, DenseKernels};
+pub(crate) use aot_dense::{Dense, DenseKernels, DenseRun};

@@ -37,6 +37,8 @@ mod aot_dense {
         pub const MACS: u64 = 6;
         /// The steps, in order; what an instrument is told of them.
         pub const STEPS: &'static [::aot_rt::StepInfo; 1] = &steps::STEPS;
+        /// What the compiler knows of the model. A program that does not name it holds nothing of it.
+        pub const METADATA: &'static ::aot_rt::metadata::Metadata = &metadata::METADATA;
 
         /// Extents of input `input_1`, outermost first.
         pub const INPUT_1_SHAPE: [usize; 2] = [1, 3];
@@ -181,8 +183,9 @@ mod aot_dense {
         ) -> ::core::result::Result<(), ::aot_rt::UntilError> {
             loop {
                 let next = self.next_step();
-                if ::aot_rt::is_next(&steps::STEPS, &steps::REPEATED, name, next)? {
-                    return Ok(());
+                match ::aot_rt::is_next(&steps::STEPS, &steps::REPEATED, name, next) {
+                    Ok(false) => (),
+                    result => return result.map(|_| ()),
                 }
                 self.step();
             }
@@ -260,6 +263,7 @@ mod aot_dense {
         };
 
         /// `dense/MatMul`: 3 → 2; 6 MACs.
+        #[inline(never)]
         pub fn fully_connected_0(x: &[i8; 3], y: &mut [i8; 2], instrument: &mut impl Instrument) {
             if instrument.before(&STEPS[0]) == Action::Skip {
                 return;
@@ -310,6 +314,60 @@ mod aot_dense {
             rows: 1,
             device: None,
         }];
+    }
+
+    /// What the compiler knows of the model.
+    #[rustfmt::skip]
+    #[allow(unused_imports, reason = "not every model needs all of it")]
+    mod metadata {
+        use ::aot_rt::{Access, DType, Quantization, TensorInfo};
+        use ::aot_rt::metadata::{
+            Configuration, File, Metadata, Operand, Operator, Pool, PoolKind, Sizes, Step, Tensor,
+        };
+
+        pub const METADATA: Metadata = Metadata {
+            format: 1,
+            aot_build: "0.1.0",
+            name: "Dense",
+            file: File { name: "dense.json", bytes: 1_234, sha256: "abababababababababababababababababababababababababababababababab" },
+            files: &[],
+            configuration: Configuration { toml: "inputs = \"caller\"\noptimize = \"size\"\noutputs = \"caller\"\n", sha256: "cf3cbe0622871069cb25d964984db1b967397f00a1938c0257c7bf7f66d56f1a" },
+            operators: &[],
+            inputs: &[
+                TensorInfo { name: "input_1", dtype: DType::I8, shape: &[1, 3], quantization: Some(Quantization { scale: 0.1, zero_point: 0 }) },
+            ],
+            outputs: &[
+                TensorInfo { name: "Identity", dtype: DType::I8, shape: &[1, 2], quantization: Some(Quantization { scale: 0.003_906_25, zero_point: -128 }) },
+            ],
+            pools: &[
+                Pool { name: "workspace", kind: PoolKind::Workspace, bytes: 0, limit: None, section: None, copy: false },
+                Pool { name: "constants", kind: PoolKind::Constants, bytes: 11, limit: None, section: None, copy: false },
+            ],
+            tensors: &[
+                Tensor { name: "input_1", dtype: Some(DType::I8), shape: &[1, 3], quantization: Some(Quantization { scale: 0.1, zero_point: 0 }), bytes: 3, pool: None, offset: None, steps: [0, 0], alias_of: None },
+                Tensor { name: "Identity", dtype: Some(DType::I8), shape: &[1, 2], quantization: Some(Quantization { scale: 0.003_906_25, zero_point: -128 }), bytes: 2, pool: None, offset: None, steps: [0, 1], alias_of: None },
+            ],
+            steps: &[
+                Step { info: &super::steps::STEPS[0], operands: &[
+                    Operand { name: "x", access: Access::Read, dtype: DType::I8, len: 3, tensor: Some(0), pool: None, offset: None },
+                    Operand { name: "y", access: Access::Write, dtype: DType::I8, len: 2, tensor: Some(1), pool: None, offset: None },
+                    Operand { name: "weights", access: Access::Read, dtype: DType::I8, len: 6, tensor: None, pool: Some(1), offset: Some(5) },
+                    Operand { name: "bias", access: Access::Read, dtype: DType::I32, len: 0, tensor: None, pool: Some(1), offset: Some(0) },
+                    Operand { name: "multipliers", access: Access::Read, dtype: DType::I32, len: 1, tensor: None, pool: Some(1), offset: Some(0) },
+                    Operand { name: "shifts", access: Access::Read, dtype: DType::I8, len: 1, tensor: None, pool: Some(1), offset: Some(4) },
+                ] },
+            ],
+            devices: &[],
+            sizes: Sizes {
+                arena_bytes: 0,
+                lower_bound: 0,
+                proved: true,
+                constant_bytes: 11,
+                state_bytes: 0,
+                macs: 6,
+                control_flow: false,
+            },
+        };
     }
 }
 

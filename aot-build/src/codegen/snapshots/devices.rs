@@ -2,6 +2,7 @@
 
 #[allow(
     dead_code,
+    non_snake_case,
     unreachable_pub,
     clippy::many_single_char_names,
     clippy::similar_names,
@@ -67,7 +68,6 @@ mod aot_dense {
 
         /// The one runner in static memory: on the first call, and `None` on every later
         /// one. It takes no memory in a program that does not call this.
-        #[cfg(target_has_atomic = "8")]
         #[must_use]
         pub fn take() -> ::core::option::Option<&'static mut Self> {
             static RUNNER: ::aot_rt::Singleton<Dense> = ::aot_rt::Singleton::new(Dense::new());
@@ -158,6 +158,65 @@ mod aot_dense {
             Ok(())
         }
 
+        /// Starts a run that goes step by step: copies its inputs into the workspace first.
+        pub fn start<'a, Npu: DenseNpu, Dsp: DenseDsp>(
+            &'a mut self,
+            devices: &'a mut DenseDevices<Npu, Dsp>,
+            input_1: &[i8; 3],
+        ) -> DenseRun<'a, Npu, Dsp> {
+            self.start_with((), devices, input_1)
+        }
+
+        /// [`start`](Self::start), observed by `instrument`.
+        pub fn start_with<'a, Npu: DenseNpu, Dsp: DenseDsp, I: ::aot_rt::Instrument>(
+            &'a mut self,
+            instrument: I,
+            devices: &'a mut DenseDevices<Npu, Dsp>,
+            input_1: &[i8; 3],
+        ) -> DenseRun<'a, Npu, Dsp, I> {
+            *self.input_1_mut() = *input_1;
+            self.start_in_place_with(instrument, devices)
+        }
+
+        /// Starts a run that goes step by step, on what is in the regions of its inputs.
+        pub fn start_in_place<'a, Npu: DenseNpu, Dsp: DenseDsp>(
+            &'a mut self,
+            devices: &'a mut DenseDevices<Npu, Dsp>,
+        ) -> DenseRun<'a, Npu, Dsp> {
+            self.start_in_place_with((), devices)
+        }
+
+        /// [`start_in_place`](Self::start_in_place), observed by `instrument`.
+        pub fn start_in_place_with<'a, Npu: DenseNpu, Dsp: DenseDsp, I: ::aot_rt::Instrument>(
+            &'a mut self,
+            instrument: I,
+            devices: &'a mut DenseDevices<Npu, Dsp>,
+        ) -> DenseRun<'a, Npu, Dsp, I> {
+            DenseRun {
+                runner: self,
+                instrument,
+                active: DenseActive {
+                    devices,
+                    begun: false,
+                },
+                position: 0,
+            }
+        }
+
+        /// Runs the model, and lets other tasks of an executor run after each of its steps.
+        ///
+        /// # Errors
+        ///
+        /// The first error of a device, which ends the run.
+        pub async fn run_async<'a, Npu: DenseNpu, Dsp: DenseDsp>(
+            &'a mut self,
+            devices: &'a mut DenseDevices<Npu, Dsp>,
+            input_1: &[i8; 3],
+        ) -> ::core::result::Result<&'a [i8; 2], ::aot_rt::StepError<DenseError<Npu::Error, Dsp::Error>>> {
+            let run = self.start(devices, input_1);
+            run.finish_async().await
+        }
+
         /// Output `softmax`, shape `[1, 2]`, real value `(q + 128) / 256`.
         ///
         /// As the last run left it; writing an input may destroy it.
@@ -176,6 +235,138 @@ mod aot_dense {
         #[must_use]
         pub fn dequantize_softmax(q: i8) -> f32 {
             Self::SOFTMAX_QUANTIZATION.dequantize(q.into())
+        }
+    }
+
+    /// A run of [`Dense`] that goes step by step.
+    ///
+    /// It borrows the runner, so that nothing else uses that meanwhile. One that is dropped
+    /// before its end has no outputs.
+    #[derive(Debug)]
+    #[must_use = "a run does nothing by itself"]
+    pub struct DenseRun<'a, Npu: DenseNpu, Dsp: DenseDsp, I = ()> {
+        runner: &'a mut Dense,
+        instrument: I,
+        active: DenseActive<'a, Npu, Dsp>,
+        position: usize,
+    }
+
+    impl<'a, Npu: DenseNpu, Dsp: DenseDsp, I: ::aot_rt::Instrument> DenseRun<'a, Npu, Dsp, I> {
+        /// The step that comes next; `None` when all have run.
+        #[must_use]
+        pub fn next_step(&self) -> ::core::option::Option<&'static ::aot_rt::StepInfo> {
+            steps::STEPS.get(self.position)
+        }
+
+        /// Runs the next step, and says which that was; `None` when all have run.
+        ///
+        /// # Errors
+        ///
+        /// When a step fails, which ends the run, and at every call after that.
+        pub fn step(&mut self) -> ::core::result::Result<::core::option::Option<&'static ::aot_rt::StepInfo>, ::aot_rt::StepError<DenseError<Npu::Error, Dsp::Error>>> {
+            if self.position == usize::MAX {
+                return Err(::aot_rt::StepError::Ended);
+            }
+            let Some(step) = self.next_step() else {
+                return Ok(None);
+            };
+            let position = ::core::mem::replace(&mut self.position, usize::MAX);
+            self.active.begin().map_err(::aot_rt::StepError::Failed)?;
+            let workspace = &mut self.runner.workspace;
+            let instrument = &mut self.instrument;
+            let devices = &mut *self.active.devices;
+            let result = steps::step(workspace, position, instrument, devices);
+            let result = match result {
+                Ok(position) if position < 2 => Ok(position),
+                result => self.active.end(result.map(|_| ())).map(|()| 2),
+            };
+            self.position = result.map_err(::aot_rt::StepError::Failed)?;
+            Ok(Some(step))
+        }
+
+        /// Runs the steps before the one that is called `name`, or before the first one of the
+        /// model file's node that is: that is the next one then. Runs nothing where it is already.
+        ///
+        /// # Errors
+        ///
+        /// When there is no such step, or it does not come any more.
+        /// When a step fails, which ends the run, and at every call after that.
+        pub fn run_until(
+            &mut self,
+            name: &str,
+        ) -> ::core::result::Result<(), ::aot_rt::UntilError<DenseError<Npu::Error, Dsp::Error>>> {
+            if self.position == usize::MAX {
+                return Err(::aot_rt::UntilError::Step(::aot_rt::StepError::Ended));
+            }
+            loop {
+                let next = self.next_step();
+                match ::aot_rt::is_next(&steps::STEPS, &steps::REPEATED, name, next) {
+                    Ok(false) => (),
+                    result => return result.map(|_| ()),
+                }
+                self.step().map_err(::aot_rt::UntilError::Step)?;
+            }
+        }
+
+        /// Runs the steps that are left.
+        ///
+        /// # Errors
+        ///
+        /// When a step fails, which ends the run, and at every call after that.
+        pub fn finish(mut self) -> ::core::result::Result<&'a [i8; 2], ::aot_rt::StepError<DenseError<Npu::Error, Dsp::Error>>> {
+            while self.step()?.is_some() {}
+            let Self { runner, .. } = self;
+            Ok(runner.softmax())
+        }
+
+        /// [`finish`](Self::finish), and lets other tasks of an executor run after each step.
+        ///
+        /// # Errors
+        ///
+        /// When a step fails, which ends the run, and at every call after that.
+        pub async fn finish_async(mut self) -> ::core::result::Result<&'a [i8; 2], ::aot_rt::StepError<DenseError<Npu::Error, Dsp::Error>>> {
+            while self.step()?.is_some() {
+                ::aot_rt::yield_now().await;
+            }
+            self.finish()
+        }
+    }
+
+    /// Devices, and whether a run has to deactivate them.
+    #[derive(Debug)]
+    struct DenseActive<'a, Npu: DenseNpu, Dsp: DenseDsp> {
+        devices: &'a mut DenseDevices<Npu, Dsp>,
+        begun: bool,
+    }
+
+    impl<Npu: DenseNpu, Dsp: DenseDsp> DenseActive<'_, Npu, Dsp> {
+        /// Activates what the run has to, before its first step.
+        fn begin(&mut self) -> ::core::result::Result<(), DenseError<Npu::Error, Dsp::Error>> {
+            if self.begun {
+                return Ok(());
+            }
+            self.begun = true;
+            match self.devices.begin() {
+                Ok(()) => Ok(()),
+                failed => self.end(failed),
+            }
+        }
+
+        /// Deactivates what is not to stay active behind a run that ended with `result`.
+        fn end(
+            &mut self,
+            result: ::core::result::Result<(), DenseError<Npu::Error, Dsp::Error>>,
+        ) -> ::core::result::Result<(), DenseError<Npu::Error, Dsp::Error>> {
+            self.begun = false;
+            self.devices.end(result)
+        }
+    }
+
+    impl<Npu: DenseNpu, Dsp: DenseDsp> ::core::ops::Drop for DenseActive<'_, Npu, Dsp> {
+        fn drop(&mut self) {
+            if self.begun {
+                let _ = self.end(Ok(())); // Nobody is there to be told.
+            }
         }
     }
 
@@ -403,7 +594,6 @@ mod aot_dense {
 
     /// The steps of a run, in order.
     mod steps {
-        use ::aot_rt::kernels;
         use ::aot_rt::{Action, Elements, Instrument, Read, StepInfo, Write};
 
         use super::{DenseDevices, DenseDsp, DenseError, DenseNpu};
@@ -490,6 +680,25 @@ mod aot_dense {
             Ok(())
         }
 
+        /// Steps that run again as long as one of them is next.
+        pub static REPEATED: [::core::ops::RangeInclusive<usize>; 0] = [];
+
+        /// Runs the step at a position; gives the position of the next one.
+        pub fn step<Npu: DenseNpu, Dsp: DenseDsp>(
+            workspace: &mut Workspace,
+            program_counter: usize,
+            instrument: &mut impl Instrument,
+            devices: &mut DenseDevices<Npu, Dsp>,
+        ) -> ::core::result::Result<usize, DenseError<Npu::Error, Dsp::Error>> {
+            let mut next_counter = program_counter + 1;
+            match program_counter {
+                0 => fully_connected_0(workspace, instrument, devices)?,
+                1 => softmax_1(workspace, instrument, devices)?,
+                _ => next_counter = program_counter,
+            }
+            Ok(next_counter)
+        }
+
         /// What an instrument is told of the steps, in order; those within a step follow it.
         pub static STEPS: [StepInfo; 2] = [
             StepInfo {
@@ -523,4 +732,4 @@ mod aot_dense {
     unreachable_pub,
     reason = "the structs of inputs, outputs and runs need not be named"
 )]
-pub(crate) use aot_dense::{Dense, DenseDevices, DenseDsp, DenseError, DenseNpu};
+pub(crate) use aot_dense::{Dense, DenseRun, DenseDevices, DenseDsp, DenseError, DenseNpu};

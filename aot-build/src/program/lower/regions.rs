@@ -66,7 +66,7 @@ impl NodeLowering<'_, '_> {
         let buffers = &mut self.lowering.program.buffers;
         let view = (bytes > 0).then(|| {
             let name = format!("memory within {}", self.node.name);
-            buffers.push(Buffer { name, bytes, alignment, storage: Storage::Workspace });
+            buffers.push(Buffer { name, ty: None, bytes, alignment, storage: Storage::Workspace });
             let dtype = aot_rt::DType::I8;
             View { buffer: BufferId(buffers.len() - 1), offset: 0, dtype, len: bytes }
         });
