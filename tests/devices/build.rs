@@ -6,17 +6,17 @@ mod weights;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use aot_build::config::{Calls, Device, InputPlacement, Placement};
+use aot_build::config::{Calls, Device, InputPlacement, Memory, Placement};
 use aot_build::graph::{
     Data, Graph, GraphBuilder, NodeDeclaration, OutputDeclaration, Shape, TensorId, TensorType,
 };
 use aot_build::ops::{
-    Activation, Add, Binary, BinaryFunction, Compare, FullyConnected, If, Op, Relation, Relu, Unary,
-    UnaryFunction, While,
+    Activation, Add, Binary, BinaryFunction, Compare, Conv2d, FullyConnected, If, Op, Padding2d, Relation,
+    Relu, Unary, UnaryFunction, While,
 };
 use aot_build::{Builder, Config, Model, SourceInfo, compile};
 use aot_rt::{Activate, DType};
-use weights::{FIRST, LAST, WITHIN};
+use weights::{CELLS, FIRST, LAST, SCORES, WITHIN};
 
 fn main() {
     println!("cargo::rerun-if-env-changed=AOT_SHARED");
@@ -45,6 +45,10 @@ fn main() {
     let device = || Device { name: "npu".into(), ..Device::default() };
     write("loops", "Loops", loops(), npu(Device { operators: names(&["fully_connected"]), ..device() }));
     write("sums", "Sums", sums(), npu(Device { operators: names(&["fully_connected"]), ..device() }));
+    let on_npu = || npu(Device { operators: names(&["fully_connected"]), ..device() });
+    let config = Config { inputs: InputPlacement::Rows, memory: Memory::Min, ..on_npu() };
+    write("rows", "Rows", rows(), config);
+    write("beside_packed", "Three", three(), Config { calls: Calls::Packed, ..on_npu() });
     write("one_node", "Three", three(), npu(Device { nodes: names(&["last"]), ..device() }));
     write(
         "one_operator",
@@ -95,7 +99,7 @@ fn write(name: &str, type_name: &str, graph: Graph, config: Config) {
     let problems =
         |problems: Vec<aot_build::Problem>| problems.iter().map(ToString::to_string).collect::<String>();
     let compiled = compile(graph, &config).map_err(problems).expect("the graph compiles");
-    let source = SourceInfo { file: format!("{name}.json"), ..SourceInfo::default() };
+    let source = SourceInfo { file: format!("{name}.json"), sha256: "0".repeat(64), ..SourceInfo::default() };
     let model = Model { type_name: type_name.into(), source, compiled, config };
     let generated = aot_build::codegen::generate(&model, &[]).expect("the names are good");
     let folder = env::var_os("OUT_DIR").map(PathBuf::from).expect("cargo sets OUT_DIR");
@@ -213,4 +217,16 @@ fn sums() -> Graph {
         node(&mut builder, "limited", Relu { activation: Activation::Relu }, &[square], float([1, 4]));
     let last = layer(&mut builder, "last", limited, &LAST);
     builder.finish(vec![last]).expect("the graph is valid")
+}
+
+/// A convolution whose input comes row by row, and a layer behind it.
+fn rows() -> Graph {
+    let mut builder = GraphBuilder::new("rows");
+    let x = builder.input("x", float([1, 4, 4, 1]));
+    let cells = builder.constant("cells", float([1, 3, 3, 1]), Data::from_f32s(&CELLS));
+    let conv2d = Conv2d { padding: Padding2d::Same, ..Conv2d::default() };
+    let image = node(&mut builder, "image", conv2d, &[x, cells], float([1, 4, 4, 1]));
+    let scores = builder.constant("weights of scores", float([2, 16]), Data::from_f32s(&SCORES.concat()));
+    let y = node(&mut builder, "scores", FullyConnected::default(), &[image, scores], float([1, 2]));
+    builder.finish(vec![y]).expect("the graph is valid")
 }

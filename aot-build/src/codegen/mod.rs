@@ -54,6 +54,7 @@ const MODULE_ATTRIBUTES: &str = r#"#[allow(
     clippy::many_single_char_names,
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
+    clippy::type_complexity,
     reason = "the user takes what it needs; names and lengths are the model's"
 )]"#;
 

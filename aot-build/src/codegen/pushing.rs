@@ -28,6 +28,8 @@ impl Runner<'_> {
             code.block(format!("for row in {}.as_chunks::<{row_len}>().0 {{", input.ident), "}", |code| {
                 self.take_row(code);
             });
+            // The next row that is fed is a first one.
+            code.line("self.restart();");
             code.line(format!("self.finish({}){}", self.passed_on(self.output_arguments()), self.end()));
         });
         code.line("}");

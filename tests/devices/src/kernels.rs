@@ -7,7 +7,7 @@ use aot_rt::{Device, StepInfo};
 
 use crate::faults::{X, expected};
 use crate::mock::product;
-use crate::{one_node, one_operator, whole_model};
+use crate::{beside_packed, one_node, one_operator, whole_model};
 
 /// Kernels that cannot fail; counts their calls.
 #[derive(Default)]
@@ -44,6 +44,7 @@ macro_rules! fully_connected {
 
 fully_connected!(one_node::ThreeNpu);
 fully_connected!(one_operator::ThreeNpu);
+fully_connected!(beside_packed::ThreeNpu);
 
 impl whole_model::ThreeNpu for Mine {
     fully_connected!();
@@ -106,5 +107,6 @@ macro_rules! replaced {
 replaced! {
     one_node: ["last", "last"];
     one_operator: ["first", "within", "last", "first", "last"];
+    beside_packed: ["first", "within", "last", "first", "last"];
     whole_model: ["first", "sum", "turned", "within", "last", "first", "sum", "turned", "flat", "last"];
 }

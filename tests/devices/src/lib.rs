@@ -41,6 +41,16 @@ pub mod sums {
     aot_rt::include_model!("sums");
 }
 
+/// A device behind a run of rows.
+pub mod rows {
+    aot_rt::include_model!("rows");
+}
+
+/// A device for one operator, beside kernels that are given descriptions of their tensors.
+pub mod beside_packed {
+    aot_rt::include_model!("beside_packed");
+}
+
 /// A device for one node.
 pub mod one_node {
     aot_rt::include_model!("one_node");
@@ -74,6 +84,8 @@ mod mock;
 mod order;
 #[cfg(all(test, has_kws))]
 mod reference;
+#[cfg(test)]
+mod rows_fed;
 #[cfg(test)]
 mod stepping;
 #[cfg(test)]

@@ -40,7 +40,8 @@ impl NetMatrix for Matrix {
 
 fn main() {
     let mut devices = NetDevices::new(Matrix, Matrix);
-    let Ok(y) = Net::new().run(&mut devices, &[1.0, 10.0]);
+    let mut net = Net::new();
+    let Ok(y) = net.run(&mut devices, &[1.0, 10.0]);
     assert_eq!(y, &[21.0, 43.0, 65.0 + 87.0]);
     devices.deactivate().unwrap();
 }

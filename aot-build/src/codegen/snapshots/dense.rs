@@ -7,6 +7,7 @@
     clippy::many_single_char_names,
     clippy::similar_names,
     clippy::trivially_copy_pass_by_ref,
+    clippy::type_complexity,
     reason = "the user takes what it needs; names and lengths are the model's"
 )]
 mod aot_dense {
