@@ -6,14 +6,10 @@ use aot_rt::{Access, DType};
 use super::literal::integer;
 use super::memories::{ConstantPlace, Region};
 use super::ports::Port;
-use super::runner::MANY_STEPS;
 use super::sites::Site;
 use super::steps::{Argument, Place, Steps, description};
 use super::writer::Code;
 use crate::program::{ConstantView, Control, Flow, Operand, Step};
-
-/// Most arguments of a function before clippy finds them many.
-pub(super) const MANY_ARGUMENTS: usize = 7;
 
 impl<'m> Steps<'m> {
     /// What a step decides by, if it does.
@@ -33,15 +29,8 @@ impl<'m> Steps<'m> {
             format!("{}: {reference}{}", port.ident, port.array())
         };
         let arrays: Vec<_> = self.ports(&family).into_iter().map(array).collect();
-        let parameters = self.signature(&family, arrays.clone()).len();
         let condition = self.truth(site.step);
         code.doc(description(site.step));
-        if parameters > MANY_ARGUMENTS {
-            code.line(r#"#[allow(clippy::too_many_arguments, reason = "the caller's arrays")]"#);
-        }
-        if control.flow.blocks().iter().map(|(_, steps)| steps.len()).sum::<usize>() > MANY_STEPS {
-            code.line(r#"#[allow(clippy::too_many_lines, reason = "a line for each step")]"#);
-        }
         self.open(code, &site.step.name, &family, arrays);
         code.indented(|code| {
             self.before(code, site);

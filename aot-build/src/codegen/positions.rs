@@ -7,16 +7,12 @@
 
 use aot_rt::kernels::next_row;
 
-use super::control::MANY_ARGUMENTS;
 use super::literal::integer;
 use super::ports::Port;
 use super::sites::Site;
 use super::steps::Steps;
 use super::writer::Code;
 use crate::program::{Control, Flow, Run, Step};
-
-/// Most lines of a function before clippy finds it long.
-const MANY_LINES: usize = 100;
 
 /// Where a run goes on.
 #[derive(Clone)]
@@ -141,12 +137,6 @@ impl<'m> Steps<'m> {
         body.line(if self.fallible() { "Ok(next_counter)" } else { "next_counter" });
         code.blank();
         code.doc("Runs the step at a position; gives the position of the next one.");
-        if signature.len() > MANY_ARGUMENTS {
-            code.line(r#"#[allow(clippy::too_many_arguments, reason = "the caller's arrays")]"#);
-        }
-        if body.lines() > MANY_LINES {
-            code.line(r#"#[allow(clippy::too_many_lines, reason = "a line for each step")]"#);
-        }
         let mut open = "pub fn step".to_owned();
         if self.devices.is_used() {
             open += &self.devices.bounds(code, &open);

@@ -138,7 +138,7 @@ impl Runner<'_> {
         self.private_signature(code, "finish");
         if self.devices.is_used() {
             self.managed(code, false);
-            self.private_steps(code, false, |_| ());
+            self.private_steps(code, false);
         }
         code.indented(|code| {
             let first = self.model.compiled.program.runs.first().map_or(0, |run| run.steps().end);

@@ -14,9 +14,6 @@ use super::{docs, metadata};
 use crate::Model;
 use crate::config::{InputPlacement, Placement};
 
-/// Most steps that one function calls before clippy finds it long.
-pub(super) const MANY_STEPS: usize = 80;
-
 /// What the runner's items are printed from.
 pub(super) struct Runner<'m> {
     pub(super) model: &'m Model,
@@ -109,7 +106,6 @@ impl Runner<'_> {
             code.blank();
             code.doc(format!("The {role}s of [`{}`].", self.name()));
             code.line(if written { "#[derive(Debug)]" } else { "#[derive(Clone, Copy, Debug)]" });
-            code.line(r#"#[allow(clippy::struct_field_names, reason = "the names are the model's")]"#);
             code.block(format!("pub struct {name}<'a> {{"), "}", |code| {
                 for port in ports {
                     let reference = if written { "&'a mut" } else { "&'a" };
@@ -282,22 +278,12 @@ impl Runner<'_> {
         };
         self.uninstrumented(code, name, takes_inputs, doc);
         let sites: Vec<_> = steps.sites(0).collect();
-        let use_workspace = !steps.memories_of(&sites).is_empty();
-        let attributes = |code: &mut Code| {
-            if self.model.compiled.program.steps.len() > MANY_STEPS {
-                code.line(r#"#[allow(clippy::too_many_lines, reason = "a line for each step")]"#);
-            }
-            let writes_nothing = self.ports.outputs.is_empty();
-            if !use_workspace && (writes_nothing || self.ports.output_place == Placement::Caller) {
-                code.line(r#"#[allow(clippy::unused_self, reason = "no step needs memory of its own")]"#);
-            }
-        };
         if self.devices.is_used() {
             self.instrumented(code, name, takes_inputs);
             self.managed(code, takes_inputs);
-            self.private_steps(code, takes_inputs, attributes);
+            self.private_steps(code, takes_inputs);
         } else {
-            self.instrumented_with(code, name, takes_inputs, attributes);
+            self.instrumented(code, name, takes_inputs);
         }
         code.indented(|code| {
             self.ensure_state(code);
@@ -352,15 +338,9 @@ impl Runner<'_> {
     }
 
     /// `fn run_steps(..) -> .. {`
-    pub(super) fn private_steps(
-        &self,
-        code: &mut Code,
-        takes_inputs: bool,
-        attributes: impl FnOnce(&mut Code),
-    ) {
+    pub(super) fn private_steps(&self, code: &mut Code, takes_inputs: bool) {
         code.blank();
         code.doc("The steps, until a device fails.");
-        attributes(code);
         self.function(code, "fn run_steps", &[INSTRUMENT], takes_inputs, "()");
     }
 
@@ -382,20 +362,9 @@ impl Runner<'_> {
 
     /// `pub fn name_with(&mut self, instrument, ..) -> .. {`.
     pub(super) fn instrumented(&self, code: &mut Code, name: &str, takes_inputs: bool) {
-        self.instrumented_with(code, name, takes_inputs, |_| ());
-    }
-
-    fn instrumented_with(
-        &self,
-        code: &mut Code,
-        name: &str,
-        takes_inputs: bool,
-        attributes: impl FnOnce(&mut Code),
-    ) {
         code.blank();
         code.doc(format!("[`{name}`](Self::{name}), observed by `instrument`."));
         self.doc_errors(code);
-        attributes(code);
         self.function(code, &format!("pub fn {name}_with"), &[INSTRUMENT], takes_inputs, &self.value());
     }
 

@@ -30,11 +30,6 @@ impl Code {
         self.text.push_str(&code.text);
     }
 
-    /// Number of its lines.
-    pub(super) fn lines(&self) -> usize {
-        self.text.lines().count()
-    }
-
     /// The source.
     pub(super) fn into_text(self) -> String {
         self.text

@@ -61,7 +61,6 @@ impl<'m> Devices<'m> {
                     if steps.len() == 1 { "step" } else { "steps" },
                     steps.join(", ")
                 ));
-                code.line(r#"#[allow(clippy::too_many_arguments, reason = "the kernel has them")]"#);
                 let signature = signature(call);
                 code.block(format!("fn {name}("), ") -> ::core::result::Result<(), Self::Error>;", |code| {
                     signature.iter().for_each(|(name, ty)| code.line(parameter(name, ty)));

@@ -339,10 +339,10 @@ impl<'m> Devices<'m> {
         let parameters = ["&mut self".to_owned(), format!("result: {result}")];
         code.wide_list("fn end(", &parameters, &format!(") -> {result} {{"));
         code.indented(|code| {
-            code.line("let failed = result.is_err();");
             let managed = self.list.iter().rev().filter(|device| device.activate != Activate::Caller);
             let mut managed: Vec<_> = managed.map(|device| self.mapped(device, "end(failed)")).collect();
-            let Some(last) = managed.pop() else { return code.line("let _ = failed; result") };
+            let Some(last) = managed.pop() else { return code.line("result") };
+            code.line("let failed = result.is_err();");
             for call in managed {
                 code.line(format!("let result = result.and({call});"));
             }

@@ -6,8 +6,12 @@
     unreachable_pub,
     clippy::many_single_char_names,
     clippy::similar_names,
+    clippy::struct_field_names,
+    clippy::too_many_arguments,
+    clippy::too_many_lines,
     clippy::trivially_copy_pass_by_ref,
     clippy::type_complexity,
+    clippy::unused_self,
     reason = "the user takes what it needs; names and lengths are the model's"
 )]
 mod aot_dense {

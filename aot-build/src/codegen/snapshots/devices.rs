@@ -6,8 +6,12 @@
     unreachable_pub,
     clippy::many_single_char_names,
     clippy::similar_names,
+    clippy::struct_field_names,
+    clippy::too_many_arguments,
+    clippy::too_many_lines,
     clippy::trivially_copy_pass_by_ref,
     clippy::type_complexity,
+    clippy::unused_self,
     reason = "the user takes what it needs; names and lengths are the model's"
 )]
 mod aot_dense {
@@ -392,7 +396,6 @@ mod aot_dense {
         /// # Errors
         ///
         /// What keeps the device from it; the run ends with that.
-        #[allow(clippy::too_many_arguments, reason = "the kernel has them")]
         fn fully_connected_i8(
             &mut self,
             step: &'static ::aot_rt::StepInfo,
@@ -433,7 +436,6 @@ mod aot_dense {
         /// # Errors
         ///
         /// What keeps the device from it; the run ends with that.
-        #[allow(clippy::too_many_arguments, reason = "the kernel has them")]
         fn softmax_i8(
             &mut self,
             step: &'static ::aot_rt::StepInfo,
