@@ -224,7 +224,8 @@ impl Configuration {
             }
         }
         let signature = "runner: &mut Runner, inputs: &[&[u8]], outputs: &mut [&mut [u8]]";
-        format!(" fn stepped({signature}) {{ {body} }}")
+        let names = "clippy::many_single_char_names, clippy::similar_names";
+        format!(" #[allow({names}, reason = \"the model's\")] fn stepped({signature}) {{ {body} }}")
     }
 }
 
