@@ -137,7 +137,7 @@ fn run_divided(folder: &Path) -> Result<bool, String> {
     };
     let mut run = Evaluator::new(&whole);
     let mut run_divided = Evaluator::new(&divided);
-    for set in folders(folder).into_iter().filter(is_set) {
+    for set in folders(folder).into_iter().filter(|path| is_set(path)) {
         for inputs in inputs(&set, &whole, meta.sequence_steps.is_some())? {
             let inputs: Vec<_> = inputs.iter().map(Vec::as_slice).collect();
             if run.run(&inputs)? != run_divided.run(&inputs)? {
@@ -158,7 +158,7 @@ fn inputs(set: &Path, compiled: &Compiled, sequence: bool) -> Result<Vec<Vec<Vec
     Ok((0..steps).map(|step| inputs.iter().filter_map(|input| input.get(step).cloned()).collect()).collect())
 }
 
-fn is_set(path: &PathBuf) -> bool {
+fn is_set(path: &Path) -> bool {
     path.join("in0.npy").is_file()
 }
 
@@ -186,7 +186,7 @@ fn run_sets(folder: &Path, config: &Config, tally: &mut Tally) -> Result<(), Str
             return if no_rows { Ok(()) } else { Err(text.join("\n")) };
         }
     };
-    for set in folders(folder).into_iter().filter(is_set) {
+    for set in folders(folder).into_iter().filter(|path| is_set(path)) {
         tally.sets += 1;
         run_set(&set, &compiled, meta.sequence_steps.is_some(), tally)
             .map_err(|error| format!("{}: {error}", set.file_name().unwrap_or_default().display()))?;

@@ -393,8 +393,7 @@ impl Runner<'_> {
 
     /// What ends a call that is a function's last.
     pub(super) fn end(&self) -> &'static str {
-        let gives = self.fallible() || self.ports.output_place == Placement::Workspace;
-        if gives { "" } else { ";" }
+        if self.fallible() || self.value() != "()" { "" } else { ";" }
     }
 
     /// Says that no step from `first` on calls a kernel that is bound by name.

@@ -5,6 +5,7 @@
     non_snake_case,
     unreachable_pub,
     clippy::many_single_char_names,
+    clippy::needless_pass_by_value,
     clippy::result_large_err,
     clippy::similar_names,
     clippy::struct_field_names,
