@@ -8,6 +8,8 @@ use super::*;
 use crate::config::{Device, Pool, Rule};
 use crate::graph::Shape;
 use crate::program::{CPU, PlacedPool, Step, unit};
+use crate::report::Summary;
+use crate::{Model, SourceInfo};
 
 fn names(names: &[&str]) -> Vec<String> {
     names.iter().map(ToString::to_string).collect()
@@ -93,6 +95,10 @@ fn a_tensor_is_copied_once_for_all_its_readers() {
     // From the other pool, the step that makes it has the copy, of which it is copied home.
     let config = apart(&["b", "c"], &["a"]);
     assert_eq!(copies(&graph, &config, &[&bytes(&X)]), [copy("a", 16, &["a"])]);
+    let compiled = compile(graph.clone(), &config).unwrap();
+    let model = Model { type_name: "Net".into(), source: SourceInfo::default(), compiled, config };
+    let summary = Summary::new(&model).to_string();
+    assert!(summary.contains("\n  copies     1, 16 bytes\n"), "{summary}");
     // What all can use in one pool stays there.
     let mut config = apart(&["a"], &["b", "c"]);
     config.pools.insert("shared".into(), Pool { cost: 9, ..Pool::default() });
