@@ -17,7 +17,7 @@ struct Unit {
 
 impl Unit {
     const fn new() -> Self {
-        Self { addresses: usize::MAX..0 }
+        Self { addresses: Range { start: usize::MAX, end: 0 } }
     }
 
     fn note(&mut self, tensor: &[f32]) {
