@@ -29,6 +29,7 @@ mod hash;
 mod limits;
 mod model;
 mod nearest;
+mod settings;
 mod shared;
 mod workspace;
 
