@@ -271,23 +271,17 @@ impl fmt::Debug for Builder {
 
 #[cfg(all(test, feature = "tflite"))]
 mod tests {
-    use std::{env, fs};
+    use std::fs;
 
     use super::*;
+    use crate::test_folder::Folder;
 
     const DIGITS: &str = "../examples/digits/model/digits.tflite";
 
-    /// A folder of this test's own.
-    fn folder(name: &str) -> PathBuf {
-        let folder = env::temp_dir().join(format!("aot-build-{}-{name}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        folder
-    }
-
     #[test]
     fn files_are_named_after_the_model_and_written_once() {
-        let folder = folder("written");
-        let built = Builder::new(DIGITS).out_dir(&folder).compile().unwrap();
+        let folder = Folder::new("written");
+        let built = Builder::new(DIGITS).out_dir(&*folder).compile().unwrap();
         assert_eq!(built.rust, folder.join("digits.rs"));
         assert_eq!(built.constants, Some(folder.join("digits.bin")));
         assert_eq!(built.memory_map, None);
@@ -299,10 +293,10 @@ mod tests {
 
         let written = || fs::metadata(&built.rust).unwrap().modified().unwrap();
         let before = written();
-        Builder::new(DIGITS).out_dir(&folder).compile().unwrap();
+        Builder::new(DIGITS).out_dir(&*folder).compile().unwrap();
         assert_eq!(written(), before);
 
-        let named = Builder::new(DIGITS).out_dir(&folder).name("HandWriting").visibility("");
+        let named = Builder::new(DIGITS).out_dir(&*folder).name("HandWriting").visibility("");
         let named = named.inputs(InputPlacement::Caller).attribute("/// Mine.").compile().unwrap();
         assert_eq!(named.rust, folder.join("hand_writing.rs"));
         let text = fs::read_to_string(&named.rust).unwrap();
@@ -310,13 +304,12 @@ mod tests {
             text.contains("\nuse aot_hand_writing::{HandWriting, HandWritingRun};")
                 && text.contains("    /// Mine.\n")
         );
-        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
     fn no_model_writes_over_another() {
-        let folder = folder("twice");
-        let builder = |name: &str| Builder::new(DIGITS).out_dir(&folder).name(name);
+        let folder = Folder::new("twice");
+        let builder = |name: &str| Builder::new(DIGITS).out_dir(&*folder).name(name);
         builder("Ocr").compile().unwrap();
         builder("Ocr").compile().unwrap();
         let error = builder("OCR").compile().unwrap_err().to_string();
@@ -325,39 +318,34 @@ mod tests {
             error.contains("digits.tflite are both written to `ocr.rs`\n  = help: give one of them"),
             "{error}"
         );
-        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
     fn a_tensor_is_kept() {
-        let folder = folder("kept");
-        let built = Builder::new(DIGITS).out_dir(&folder).keep(["digits_1/pool2_1/MaxPool2d"]);
+        let folder = Folder::new("kept");
+        let built = Builder::new(DIGITS).out_dir(&*folder).keep(["digits_1/pool2_1/MaxPool2d"]);
         let text = fs::read_to_string(built.compile().unwrap().rust).unwrap();
         assert!(text.contains("pub fn kept_digits_1_pool2_1_max_pool2d(&self) -> &[i8; 256] {"), "{text}");
-        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
     fn the_memory_map_lies_beside_the_code() {
-        let folder = folder("memory_map");
-        let built = Builder::new(DIGITS).out_dir(&folder).memory_map().compile().unwrap();
+        let folder = Folder::new("memory_map");
+        let built = Builder::new(DIGITS).out_dir(&*folder).memory_map().compile().unwrap();
         assert_eq!(built.memory_map, Some(folder.join("digits.html")));
         let page = fs::read_to_string(folder.join("digits.html")).unwrap();
         assert!(page.contains("<title>Memory of digits.tflite</title>"), "{page}");
-        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
     fn a_file_configures_and_methods_override_it() {
-        let folder = folder("configured");
-        let file = folder.join("aot.toml");
-        fs::write(&file, "ram_limit = 1\n[models.digits]\noptimize = \"size\"").unwrap();
-        let builder = || Builder::new(DIGITS).out_dir(&folder).config(&file);
+        let folder = Folder::new("configured");
+        folder.write("aot.toml", "ram_limit = 1\n[models.digits]\noptimize = \"size\"");
+        let builder = || Builder::new(DIGITS).out_dir(&*folder).config(folder.join("aot.toml"));
         let error = builder().compile().unwrap_err().to_string();
         assert!(error.contains("digits.tflite: key `ram_limit`: needs "), "{error}");
         let built = builder().ram_limit(1 << 20).compile().unwrap();
         assert_eq!(built.model.config.optimize, Optimize::Size);
-        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]

@@ -31,6 +31,8 @@ mod model;
 mod nearest;
 mod settings;
 mod shared;
+#[cfg(test)]
+mod test_folder;
 mod workspace;
 
 pub use builder::{Builder, Built};
