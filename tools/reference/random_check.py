@@ -2,8 +2,8 @@
 
     python tools/reference/random_check.py --aot target/debug/aot [--seed N] [--operator NAME ...]
 
-For each operator that `aot operators` lists, and each row of types with an int8, uint8 or
-int16 element in it, models are drawn (`draws/`) until there are at least 40 of them with
+For each operator that `aot operators` lists, and each row of types with an int4, int8, uint8
+or int16 element in it, models are drawn (`draws/`) until there are at least 40 of them with
 10 000 elements of results. TensorFlow Lite Micro runs them, or LiteRT's reference kernels
 where it has no such operator; where both are wrong in a known way the draw computes what is
 right. Then `aot run --case` runs all of them in one process. The exit code is 1 when one
@@ -117,7 +117,8 @@ def main():
         compare(arguments.aot, folder, rows)
     failed = len(missing) + sum(not report(row) for row in rows.values())
     total = [sum(getattr(row, key) for row in rows.values()) for key in ("models", "elements", "differences")]
-    print(f"{len(rows)} rows, {total[0]} configurations, {total[1]} elements, {total[2]} differences, {failed} rows failed")
+    counts = f"{total[0]} configurations, {total[1]} elements, {total[2]} differences"
+    print(f"{len(rows)} rows, {counts}, {failed} rows failed")
     if failed:
         raise SystemExit(1)
     shutil.rmtree(arguments.folder)
