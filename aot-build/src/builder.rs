@@ -1,18 +1,15 @@
 //! For build scripts: from a model file to Rust in `OUT_DIR`.
 
-use std::collections::BTreeMap;
-use std::env;
 use std::fmt;
-use std::fs;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use crate::codegen::{self, snake_case};
 use crate::config::{Calls, Candidate, InputPlacement, Memory, Optimize, Placement, Pool, Rounding, Rule};
-use crate::error::{Error, Problem};
+use crate::error::Error;
 use crate::plan::Planner;
 use crate::report::{MemoryReport, memory_html};
+use crate::settings::{Settings, Written, root, watch, write};
 use crate::{Config, Model, Models, compile_file};
 
 /// Compiles a model in a build script.
@@ -33,16 +30,10 @@ use crate::{Config, Model, Models, compile_file};
 #[must_use = "nothing is written before `compile`"]
 pub struct Builder {
     path: PathBuf,
-    config_file: Option<PathBuf>,
-    out_dir: Option<PathBuf>,
-    visibility: String,
+    settings: Settings,
     attributes: Vec<String>,
     memory_map: bool,
-    /// What the methods here change in the configuration read.
-    changes: Vec<Change>,
 }
-
-type Change = Box<dyn Fn(&mut Config)>;
 
 /// What [`Builder::compile`] made.
 #[derive(Clone, Debug)]
@@ -62,12 +53,9 @@ impl Builder {
     pub fn new(path: impl AsRef<Path>) -> Self {
         Self {
             path: path.as_ref().to_owned(),
-            config_file: None,
-            out_dir: None,
-            visibility: "pub".into(),
+            settings: Settings::new(),
             attributes: Vec::new(),
             memory_map: false,
-            changes: Vec::new(),
         }
     }
 
@@ -187,18 +175,21 @@ impl Builder {
 
     /// A configuration file instead of `aot.toml`, relative to the folder of
     /// `Cargo.toml`.
-    pub fn config(self, path: impl AsRef<Path>) -> Self {
-        Self { config_file: Some(path.as_ref().to_owned()), ..self }
+    pub fn config(mut self, path: impl AsRef<Path>) -> Self {
+        self.settings.config_file = Some(path.as_ref().to_owned());
+        self
     }
 
     /// Folder to write to instead of `OUT_DIR`.
-    pub fn out_dir(self, path: impl AsRef<Path>) -> Self {
-        Self { out_dir: Some(path.as_ref().to_owned()), ..self }
+    pub fn out_dir(mut self, path: impl AsRef<Path>) -> Self {
+        self.settings.out_dir = Some(path.as_ref().to_owned());
+        self
     }
 
     /// Visibility of the type: `"pub"` without it, `""` for none.
-    pub fn visibility(self, visibility: impl Into<String>) -> Self {
-        Self { visibility: visibility.into(), ..self }
+    pub fn visibility(mut self, visibility: impl Into<String>) -> Self {
+        self.settings.visibility = visibility.into();
+        self
     }
 
     /// An attribute or documentation of the type: `#[repr(align(32))]`,
@@ -221,7 +212,7 @@ impl Builder {
     }
 
     fn change(mut self, change: impl Fn(&mut Config) + 'static) -> Self {
-        self.changes.push(Box::new(change));
+        self.settings.change(change);
         self
     }
 
@@ -235,20 +226,14 @@ impl Builder {
     pub fn compile(self) -> Result<Built, Error> {
         let path = root().join(&self.path);
         let problem = |problem| Error::new(&path, vec![problem]);
-        let folder = folder(self.out_dir.as_deref()).map_err(problem)?;
+        let folder = self.settings.folder().map_err(problem)?;
         let model = self.compiled(|_| ())?;
         let name = model.config.name.as_deref().map_or_else(|| stem(&path), snake_case);
         let generated = codegen::generate(&model, &self.attributes).map_err(problem)?;
-        let [rust, binary, page] =
-            ["rs", "bin", "html"].map(|extension| folder.join(format!("{name}.{extension}")));
-        claim(&rust, &model.type_name, &path.display().to_string()).map_err(problem)?;
-        let include = format!("include_bytes!({:?})", format!("{name}.bin"));
-        write(&rust, generated.file(&self.visibility, &include).as_bytes()).map_err(problem)?;
-        let constants = (!generated.constants.is_empty()).then_some(binary);
-        if let Some(file) = &constants {
-            write(file, &generated.constants).map_err(problem)?;
-        }
-        let memory_map = self.memory_map.then_some(page);
+        let what = path.display().to_string();
+        let Written { rust, constants } =
+            self.settings.write(&generated, &folder, &name, &what).map_err(problem)?;
+        let memory_map = self.memory_map.then(|| folder.join(format!("{name}.html")));
         if let Some(file) = &memory_map {
             let report = MemoryReport::new(&model.compiled);
             write(file, memory_html(&model.source.file, &report).as_bytes()).map_err(problem)?;
@@ -265,37 +250,13 @@ impl Builder {
     pub(crate) fn compiled(&self, last: impl FnOnce(&mut Config)) -> Result<Model, Error> {
         let path = root().join(&self.path);
         watch(&path);
-        let mut config = load_config(self.config_file.as_deref(), &stem(&path))?;
-        for change in &self.changes {
-            change(&mut config);
-        }
+        let mut config = self.settings.load(&stem(&path))?;
         last(&mut config);
         let model = compile_file(&path, &config)?;
         let others = model.source.files.iter().filter(|file| file.path != path);
         others.for_each(|file| watch(&file.path));
         Ok(model)
     }
-}
-
-/// The configuration in `aot.toml`, or another file, for what is called `name` there.
-pub(crate) fn load_config(file: Option<&Path>, name: &str) -> Result<Config, Error> {
-    let path = root().join(file.unwrap_or(Path::new("aot.toml")));
-    // Cargo would run the script every time if it watched a file that is not there.
-    if file.is_none() && !path.exists() {
-        return Ok(Config::default());
-    }
-    watch(&path);
-    Config::load(&path, name)
-}
-
-/// The folder of `Cargo.toml`.
-fn root() -> PathBuf {
-    env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default()
-}
-
-/// Where to write: what was asked for, or `OUT_DIR`.
-pub(crate) fn folder(asked: Option<&Path>) -> Result<PathBuf, Problem> {
-    asked.map(Path::to_owned).or_else(|| env::var_os("OUT_DIR").map(PathBuf::from)).ok_or_else(no_folder)
 }
 
 fn stem(path: &Path) -> String {
@@ -308,59 +269,19 @@ impl fmt::Debug for Builder {
     }
 }
 
-fn no_folder() -> Problem {
-    Problem::new("OUT_DIR is not set: where to write is not known")
-        .help("call this in a build script, or name a folder with `out_dir`")
-}
-
-/// Has cargo run the build script again when `path` changes.
-fn watch(path: &Path) {
-    println!("cargo::rerun-if-changed={}", path.display());
-}
-
-/// The files of code that this process has written, in lower case as some file systems see
-/// them: of which type, and of what.
-static WRITTEN: Mutex<BTreeMap<String, (String, String)>> = Mutex::new(BTreeMap::new());
-
-/// Notes that `file` is for the type of `what`, so that nothing else is written there.
-pub(crate) fn claim(file: &Path, type_name: &str, what: &str) -> Result<(), Problem> {
-    let owner = || (type_name.to_owned(), what.to_owned());
-    let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
-    let first = written.entry(file.to_string_lossy().to_lowercase()).or_insert_with(owner);
-    if *first == owner() {
-        return Ok(());
-    }
-    let file = file.file_name().unwrap_or_default().to_string_lossy();
-    let message = format!("`{type_name}` and `{}` of {} are both written to `{file}`", first.0, first.1);
-    Err(Problem::new(message).help("give one of them another `name`: in `snake_case`, it is the file's"))
-}
-
-/// Writes a file, unless it has these contents: rustc need not run again for it.
-pub(crate) fn write(path: &Path, contents: &[u8]) -> Result<(), Problem> {
-    if fs::read(path).is_ok_and(|found| found == contents) {
-        return Ok(());
-    }
-    fs::write(path, contents)
-        .map_err(|error| Problem::new(format!("cannot write `{}`: {error}", path.display())))
-}
-
 #[cfg(all(test, feature = "tflite"))]
 mod tests {
+    use std::fs;
+
     use super::*;
+    use crate::test_folder::Folder;
 
     const DIGITS: &str = "../examples/digits/model/digits.tflite";
 
-    /// A folder of this test's own.
-    fn folder(name: &str) -> PathBuf {
-        let folder = env::temp_dir().join(format!("aot-build-{}-{name}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        folder
-    }
-
     #[test]
     fn files_are_named_after_the_model_and_written_once() {
-        let folder = folder("written");
-        let built = Builder::new(DIGITS).out_dir(&folder).compile().unwrap();
+        let folder = Folder::new("written");
+        let built = Builder::new(DIGITS).out_dir(&*folder).compile().unwrap();
         assert_eq!(built.rust, folder.join("digits.rs"));
         assert_eq!(built.constants, Some(folder.join("digits.bin")));
         assert_eq!(built.memory_map, None);
@@ -372,10 +293,10 @@ mod tests {
 
         let written = || fs::metadata(&built.rust).unwrap().modified().unwrap();
         let before = written();
-        Builder::new(DIGITS).out_dir(&folder).compile().unwrap();
+        Builder::new(DIGITS).out_dir(&*folder).compile().unwrap();
         assert_eq!(written(), before);
 
-        let named = Builder::new(DIGITS).out_dir(&folder).name("HandWriting").visibility("");
+        let named = Builder::new(DIGITS).out_dir(&*folder).name("HandWriting").visibility("");
         let named = named.inputs(InputPlacement::Caller).attribute("/// Mine.").compile().unwrap();
         assert_eq!(named.rust, folder.join("hand_writing.rs"));
         let text = fs::read_to_string(&named.rust).unwrap();
@@ -383,13 +304,12 @@ mod tests {
             text.contains("\nuse aot_hand_writing::{HandWriting, HandWritingRun};")
                 && text.contains("    /// Mine.\n")
         );
-        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
     fn no_model_writes_over_another() {
-        let folder = folder("twice");
-        let builder = |name: &str| Builder::new(DIGITS).out_dir(&folder).name(name);
+        let folder = Folder::new("twice");
+        let builder = |name: &str| Builder::new(DIGITS).out_dir(&*folder).name(name);
         builder("Ocr").compile().unwrap();
         builder("Ocr").compile().unwrap();
         let error = builder("OCR").compile().unwrap_err().to_string();
@@ -398,39 +318,34 @@ mod tests {
             error.contains("digits.tflite are both written to `ocr.rs`\n  = help: give one of them"),
             "{error}"
         );
-        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
     fn a_tensor_is_kept() {
-        let folder = folder("kept");
-        let built = Builder::new(DIGITS).out_dir(&folder).keep(["digits_1/pool2_1/MaxPool2d"]);
+        let folder = Folder::new("kept");
+        let built = Builder::new(DIGITS).out_dir(&*folder).keep(["digits_1/pool2_1/MaxPool2d"]);
         let text = fs::read_to_string(built.compile().unwrap().rust).unwrap();
         assert!(text.contains("pub fn kept_digits_1_pool2_1_max_pool2d(&self) -> &[i8; 256] {"), "{text}");
-        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
     fn the_memory_map_lies_beside_the_code() {
-        let folder = folder("memory_map");
-        let built = Builder::new(DIGITS).out_dir(&folder).memory_map().compile().unwrap();
+        let folder = Folder::new("memory_map");
+        let built = Builder::new(DIGITS).out_dir(&*folder).memory_map().compile().unwrap();
         assert_eq!(built.memory_map, Some(folder.join("digits.html")));
         let page = fs::read_to_string(folder.join("digits.html")).unwrap();
         assert!(page.contains("<title>Memory of digits.tflite</title>"), "{page}");
-        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
     fn a_file_configures_and_methods_override_it() {
-        let folder = folder("configured");
-        let file = folder.join("aot.toml");
-        fs::write(&file, "ram_limit = 1\n[models.digits]\noptimize = \"size\"").unwrap();
-        let builder = || Builder::new(DIGITS).out_dir(&folder).config(&file);
+        let folder = Folder::new("configured");
+        folder.write("aot.toml", "ram_limit = 1\n[models.digits]\noptimize = \"size\"");
+        let builder = || Builder::new(DIGITS).out_dir(&*folder).config(folder.join("aot.toml"));
         let error = builder().compile().unwrap_err().to_string();
         assert!(error.contains("digits.tflite: key `ram_limit`: needs "), "{error}");
         let built = builder().ram_limit(1 << 20).compile().unwrap();
         assert_eq!(built.model.config.optimize, Optimize::Size);
-        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]

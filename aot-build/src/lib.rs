@@ -29,7 +29,10 @@ mod hash;
 mod limits;
 mod model;
 mod nearest;
+mod settings;
 mod shared;
+#[cfg(test)]
+mod test_folder;
 mod workspace;
 
 pub use builder::{Builder, Built};

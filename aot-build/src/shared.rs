@@ -3,12 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::builder::{claim, folder, load_config, write};
 use crate::codegen::{self, snake_case};
 use crate::config::Pool;
 use crate::error::Problem;
 use crate::program::{PlacedPool, Program, distribute};
 use crate::report::MemoryReport;
+use crate::settings::{Settings, Written};
 use crate::{Builder, Config, Error, Model, compile, limits, workspace};
 
 /// Several models, see [`Builder::models`].
@@ -51,28 +51,16 @@ impl Models {
     /// are those of `aot.toml`, where `[models.voice]` overrides them, and of the methods here;
     /// pools, folder and visibility of single models are not looked at.
     pub fn shared_workspace(self, name: impl Into<String>) -> SharedWorkspace {
-        SharedWorkspace {
-            models: self.models,
-            name: name.into(),
-            config_file: None,
-            out_dir: None,
-            visibility: "pub".into(),
-            changes: Vec::new(),
-        }
+        SharedWorkspace { models: self.models, name: name.into(), settings: Settings::new() }
     }
 }
-
-type Change = Box<dyn Fn(&mut Config)>;
 
 /// Models that share one workspace, see [`Models::shared_workspace`].
 #[must_use = "nothing is written before `compile`"]
 pub struct SharedWorkspace {
     models: Vec<Builder>,
     name: String,
-    config_file: Option<PathBuf>,
-    out_dir: Option<PathBuf>,
-    visibility: String,
-    changes: Vec<Change>,
+    settings: Settings,
 }
 
 /// What [`SharedWorkspace::compile`] made.
@@ -104,22 +92,25 @@ impl SharedWorkspace {
     }
 
     /// A configuration file for the shared workspace instead of `aot.toml`.
-    pub fn config(self, path: impl AsRef<Path>) -> Self {
-        Self { config_file: Some(path.as_ref().to_owned()), ..self }
+    pub fn config(mut self, path: impl AsRef<Path>) -> Self {
+        self.settings.config_file = Some(path.as_ref().to_owned());
+        self
     }
 
     /// Folder to write to instead of `OUT_DIR`.
-    pub fn out_dir(self, path: impl AsRef<Path>) -> Self {
-        Self { out_dir: Some(path.as_ref().to_owned()), ..self }
+    pub fn out_dir(mut self, path: impl AsRef<Path>) -> Self {
+        self.settings.out_dir = Some(path.as_ref().to_owned());
+        self
     }
 
     /// Visibility of the types: `"pub"` without it, `""` for none.
-    pub fn visibility(self, visibility: impl Into<String>) -> Self {
-        Self { visibility: visibility.into(), ..self }
+    pub fn visibility(mut self, visibility: impl Into<String>) -> Self {
+        self.settings.visibility = visibility.into();
+        self
     }
 
     fn change(mut self, change: impl Fn(&mut Config) + 'static) -> Self {
-        self.changes.push(Box::new(change));
+        self.settings.change(change);
         self
     }
 
@@ -133,10 +124,9 @@ impl SharedWorkspace {
     pub fn compile(self) -> Result<BuiltModels, Error> {
         let name = format!("shared workspace {}", self.name);
         let problem = |problem| Error::new(&name, vec![problem]);
-        let folder = folder(self.out_dir.as_deref()).map_err(problem)?;
+        let folder = self.settings.folder().map_err(problem)?;
         let file = snake_case(&self.name);
-        let mut config = load_config(self.config_file.as_deref(), &file)?;
-        self.changes.iter().for_each(|change| change(&mut config));
+        let config = self.settings.load(&file)?;
         let models = self
             .models
             .iter()
@@ -152,14 +142,8 @@ impl SharedWorkspace {
         let attributes: Vec<_> = self.models.iter().map(Builder::attributes).collect();
         let generated = codegen::generate_shared(&type_name, &models, &attributes).map_err(problem)?;
         limits::check_source(generated.body.len(), &config).map_err(problem)?;
-        let [rust, binary] = ["rs", "bin"].map(|extension| folder.join(format!("{file}.{extension}")));
-        claim(&rust, &type_name, &name).map_err(problem)?;
-        let include = format!("include_bytes!({:?})", format!("{file}.bin"));
-        write(&rust, generated.file(&self.visibility, &include).as_bytes()).map_err(problem)?;
-        let constants = (!generated.constants.is_empty()).then_some(binary);
-        if let Some(file) = &constants {
-            write(file, &generated.constants).map_err(problem)?;
-        }
+        let Written { rust, constants } =
+            self.settings.write(&generated, &folder, &file, &name).map_err(problem)?;
         Ok(BuiltModels { models, rust, constants })
     }
 }

@@ -57,6 +57,27 @@ fn quoted_code_is_in_the_code() {
     }
 }
 
+/// What the README says of microcontrollers is what was measured.
+#[test]
+fn figures_of_microcontrollers_are_those_of_the_page() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let read = |file| fs::read_to_string(root.join(file)).unwrap();
+    let (readme, page) = (read("README.md"), read("docs/embedded-figures.md"));
+    let cells = |row: &str| -> Vec<String> {
+        row.split('|').map(|cell| cell.split('(').next().unwrap().trim().to_owned()).collect()
+    };
+    let section = readme.split("### On microcontrollers\n").nth(1).unwrap().split("\n###").next().unwrap();
+    let rows: Vec<_> = section.lines().filter(|line| line.starts_with('|')).skip(2).map(cells).collect();
+    assert!(rows.len() > 4, "{rows:?}");
+    for row in rows {
+        let measured = page.lines().map(cells).filter(|cells| cells.get(1) == row.get(1));
+        let measured: Vec<_> = measured.flatten().collect();
+        for figure in &row {
+            assert!(measured.contains(figure), "{figure} is no figure of `{}`", row[1]);
+        }
+    }
+}
+
 /// Every test that `docs/hostile-files.md` names is there.
 #[test]
 fn hostile_files_are_tested() {

@@ -38,12 +38,12 @@ macro_rules! in_section {
     };
 }
 
-/// The memory behind a [`Placed`] value.
+/// The memory behind a [`Placed`] value, or a [`Singleton`](crate::Singleton).
 #[repr(transparent)]
 pub struct PlacedMemory<T>(UnsafeCell<T>);
 
-// SAFETY: the value is reached only through `Placed::take`, which gives it to one caller;
-// that caller may be another thread, hence `Send`.
+// SAFETY: the value is reached only through `take`, which gives it to one caller; that caller
+// may be another thread, hence `Send`.
 unsafe impl<T: Send> Sync for PlacedMemory<T> {}
 
 impl<T> PlacedMemory<T> {
@@ -51,6 +51,18 @@ impl<T> PlacedMemory<T> {
     #[must_use]
     pub const fn new(value: T) -> Self {
         Self(UnsafeCell::new(value))
+    }
+
+    /// The value for the caller that is the `first`.
+    ///
+    /// # Safety
+    ///
+    /// The memory is never taken with another `first`.
+    #[expect(clippy::mut_from_ref, reason = "one caller gets it")]
+    pub(crate) unsafe fn take(&'static self, first: &First) -> Option<&'static mut T> {
+        // SAFETY: `is_first` is true for this caller only, so that no other reference to the
+        // value exists or will exist.
+        first.is_first().then(|| unsafe { &mut *self.0.get() })
     }
 }
 
@@ -74,13 +86,9 @@ impl<T> Placed<T> {
 
     /// The value on the first call, `None` on every later one; see
     /// [`Singleton::take`](crate::Singleton::take).
-    #[expect(clippy::mut_from_ref, reason = "the flag lets one caller through")]
+    #[expect(clippy::mut_from_ref, reason = "one caller gets it")]
     pub fn take(&'static self) -> Option<&'static mut T> {
-        if !self.first.is_first() {
-            return None;
-        }
-        // SAFETY: `is_first` is true for this caller only, and the memory is this value's
-        // alone, so no other reference to it exists or will exist.
-        Some(unsafe { &mut *self.memory.0.get() })
+        // SAFETY: the memory is this value's alone.
+        unsafe { self.memory.take(&self.first) }
     }
 }

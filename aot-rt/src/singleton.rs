@@ -1,8 +1,7 @@
 //! A static that is handed out once.
 #![expect(unsafe_code, reason = "hands out one exclusive reference to a static")]
 
-use core::cell::UnsafeCell;
-
+use crate::PlacedMemory;
 use crate::first::First;
 
 /// A value in static memory that one caller may have exclusively, for good.
@@ -16,31 +15,23 @@ use crate::first::First;
 /// ```
 pub struct Singleton<T> {
     first: First,
-    value: UnsafeCell<T>,
+    memory: PlacedMemory<T>,
 }
-
-// SAFETY: the value is reached only through `take`, which gives it to one caller;
-// that caller may be another thread, hence `Send`.
-unsafe impl<T: Send> Sync for Singleton<T> {}
 
 impl<T> Singleton<T> {
     /// Puts `value` into the static.
     #[must_use]
     pub const fn new(value: T) -> Self {
-        Self { first: First::new(), value: UnsafeCell::new(value) }
+        Self { first: First::new(), memory: PlacedMemory::new(value) }
     }
 
-    #[expect(clippy::mut_from_ref, reason = "the flag lets one caller through")]
     /// The value on the first call, `None` on every later one.
     ///
     /// On processors that cannot swap a byte in one step (Cortex-M0, RISC-V without "A")
     /// nobody gets it where the first call is interrupted by another.
+    #[expect(clippy::mut_from_ref, reason = "one caller gets it")]
     pub fn take(&'static self) -> Option<&'static mut T> {
-        if !self.first.is_first() {
-            return None;
-        }
-        // SAFETY: `is_first` is true for this caller only, so no other reference to the
-        // value exists or will exist.
-        Some(unsafe { &mut *self.value.get() })
+        // SAFETY: the memory is this value's alone.
+        unsafe { self.memory.take(&self.first) }
     }
 }

@@ -9,12 +9,15 @@
 mod generated {
     include!(concat!(env!("OUT_DIR"), "/edges.rs"));
 }
+#[path = "../support/aligned.rs"]
+mod aligned;
 mod graphs;
 mod placements;
 mod typed;
 
 use std::path::{Path, PathBuf};
 
+use aligned::Aligned;
 use aot_build::config::{InputPlacement, Memory};
 use aot_build::eval::Evaluator;
 use aot_build::export::export;
@@ -22,7 +25,7 @@ use aot_build::graph::{Graph, TensorId};
 use aot_build::import::import;
 use aot_build::report::{MemoryReport, memory_html, memory_map};
 use aot_build::{Config, compile, compile_file};
-use aot_rt::{Block, IoError, Model, TensorInfo, block_bytes_mut};
+use aot_rt::{IoError, Model, TensorInfo};
 use graphs::{Case, cases};
 use serde::Deserialize;
 
@@ -171,7 +174,7 @@ fn evaluator_of_files() {
 /// A graph that is written as `net.json` and read again is the same.
 #[test]
 fn exported() {
-    let folder = std::env::temp_dir().join(format!("aot-edges-{}", std::process::id()));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("edges");
     std::fs::create_dir_all(&folder).expect("a folder can be made");
     for Case { name, graph, .. } in cases() {
         let exported = export(&graph, "c.safetensors").expect("the graph can be written");
@@ -189,24 +192,5 @@ fn exported() {
         };
         assert_eq!(types(&again.graph, &again.graph.inputs), types(&graph, &graph.inputs), "{name}");
         assert_eq!(types(&again.graph, &again.graph.outputs), types(&graph, &graph.outputs), "{name}");
-    }
-    std::fs::remove_dir_all(folder).expect("the folder can be removed");
-}
-
-/// Bytes aligned for every element type.
-struct Aligned {
-    blocks: Vec<Block>,
-    len: usize,
-}
-
-impl Aligned {
-    fn new(bytes: &[u8]) -> Self {
-        let mut blocks = vec![Block::default(); bytes.len().div_ceil(size_of::<Block>())];
-        block_bytes_mut(&mut blocks)[..bytes.len()].copy_from_slice(bytes);
-        Self { blocks, len: bytes.len() }
-    }
-
-    fn bytes(&mut self) -> &mut [u8] {
-        &mut block_bytes_mut(&mut self.blocks)[..self.len]
     }
 }

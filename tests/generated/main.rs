@@ -7,6 +7,9 @@ mod generated {
     include!(concat!(env!("OUT_DIR"), "/generated.rs"));
 }
 
+#[path = "../support/aligned.rs"]
+mod aligned;
+
 /// What steps wrote.
 mod trace;
 
@@ -15,8 +18,9 @@ mod registry;
 
 use std::path::{Path, PathBuf};
 
+use aligned::Aligned;
 use aot_build::weights::npy;
-use aot_rt::{Block, DType, Elements, Instrument, Model, StepInfo, TensorInfo, block_bytes_mut};
+use aot_rt::{DType, Elements, Instrument, Model, StepInfo, TensorInfo};
 
 /// The largest difference of float results, as a part of the largest result:
 /// exponentials are not the C library's.
@@ -187,22 +191,4 @@ fn compare(found: &[u8], expected: &[u8], info: &TensorInfo, set: &Path) {
 
 fn floats(bytes: &[u8]) -> Vec<f32> {
     bytes.as_chunks().0.iter().map(|chunk| f32::from_le_bytes(*chunk)).collect()
-}
-
-/// Bytes aligned for every element type.
-struct Aligned {
-    blocks: Vec<Block>,
-    len: usize,
-}
-
-impl Aligned {
-    fn new(bytes: &[u8]) -> Self {
-        let mut blocks = vec![Block::default(); bytes.len().div_ceil(size_of::<Block>())];
-        block_bytes_mut(&mut blocks)[..bytes.len()].copy_from_slice(bytes);
-        Self { blocks, len: bytes.len() }
-    }
-
-    fn bytes(&mut self) -> &mut [u8] {
-        &mut block_bytes_mut(&mut self.blocks)[..self.len]
-    }
 }

@@ -2,8 +2,8 @@
 
     python tools/reference/random_check.py --aot target/debug/aot [--seed N] [--operator NAME ...]
 
-For each operator that `aot operators` lists, and each row of types with an int8, uint8 or
-int16 element in it, models are drawn (`draws/`) until there are at least 40 of them with
+For each operator that `aot operators` lists, and each row of types with an int4, int8, uint8
+or int16 element in it, models are drawn (`draws/`) until there are at least 40 of them with
 10 000 elements of results. TensorFlow Lite Micro runs them, or LiteRT's reference kernels
 where it has no such operator; where both are wrong in a known way the draw computes what is
 right. Then `aot run --case` runs all of them in one process. The exit code is 1 when one
@@ -20,7 +20,7 @@ import shutil
 import subprocess
 import time
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing import connection
 from pathlib import Path
 
@@ -107,7 +107,6 @@ def main():
         print(f"none {name}: {NOT_ARITHMETIC[name]}")
     for name in missing:
         print(f"FAIL {name}: no draw in tools/reference/draws")
-    failed = bool(missing)
     shutil.rmtree(arguments.folder, ignore_errors=True)
     for round_ in range(ROUNDS):
         pending = [row for row in rows.values() if row.wanted() and not row.problems]
@@ -116,10 +115,10 @@ def main():
         folder = arguments.folder / str(round_)
         draw_all(pending, folder, arguments.seed, rows)
         compare(arguments.aot, folder, rows)
-    for row in rows.values():
-        failed |= not report(row)
+    failed = len(missing) + sum(not report(row) for row in rows.values())
     total = [sum(getattr(row, key) for row in rows.values()) for key in ("models", "elements", "differences")]
-    print(f"{len(rows)} rows, {total[0]} configurations, {total[1]} elements, {total[2]} differences")
+    counts = f"{total[0]} configurations, {total[1]} elements, {total[2]} differences"
+    print(f"{len(rows)} rows, {counts}, {failed} rows failed")
     if failed:
         raise SystemExit(1)
     shutil.rmtree(arguments.folder)
@@ -219,7 +218,7 @@ def draw_row(row, folder, seed, sender):
 
 def results(model):
     """What is right, for each set."""
-    binary = build(model.op, model.operands, model.results)
+    binary = build(model.op, as_int8(model.operands), as_int8(model.results))
     engines = {MICRO: run_tflite_micro, LITERT: run_litert_reference, None: lambda *_: None}
     outputs = engines[model.engine](binary, model.sets)
     if model.correct is not None:
@@ -229,6 +228,11 @@ def results(model):
             if (array.shape, array.dtype) != (tuple(tensor.shape), np.dtype(tensor.dtype)):
                 raise AssertionError(f"{model.op.name}: {array.shape} {array.dtype} for {tensor}")
     return outputs
+
+
+def as_int8(tensors):
+    """The tensors with int8 for int4, see `draws/four_bits.py`."""
+    return [replace(tensor, four_bits=False) if tensor and tensor.four_bits else tensor for tensor in tensors]
 
 
 def write(case, model, outputs):

@@ -119,13 +119,18 @@ impl<'m> Steps<'m> {
         }
     }
 
-    /// The description of a tensor: of a row of it, where an elementwise kernel runs row by row.
-    fn tensor(&mut self, site: Site<'m>, Argument { name, access, .. }: &Argument<'_>) -> String {
-        let elements = match (*name, site.elementwise_rings()) {
+    /// The elements of an operand: a row of it, where an elementwise kernel runs row by row.
+    pub(super) fn operand(&mut self, site: Site<'m>, name: &str) -> String {
+        match (name, site.elementwise_rings()) {
             ("x", Some([ring, ..])) | ("b", Some([_, _, ring])) => self.ring_row(name, ring),
             ("y", Some([_, ring, _])) => self.ring_row_mut(name, ring),
-            _ => (*name).to_owned(),
-        };
+            _ => name.to_owned(),
+        }
+    }
+
+    /// The description of a tensor.
+    fn tensor(&mut self, site: Site<'m>, Argument { name, access, .. }: &Argument<'_>) -> String {
+        let elements = self.operand(site, name);
         match access {
             Access::Read => format!("Tensor::read({elements})"),
             Access::Write => format!("Tensor::write({elements})"),

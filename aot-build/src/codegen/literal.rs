@@ -2,7 +2,7 @@
 
 use aot_rt::{Fields, Value};
 
-use super::writer::Code;
+use super::writer::{Code, STRUCT_WIDTH};
 use crate::error::grouped;
 
 /// `2_656_768`.
@@ -48,20 +48,24 @@ pub(super) fn array(values: &[impl std::fmt::Display]) -> String {
 
 /// A parameter struct: `open`, the struct, `close`.
 pub(super) fn params(code: &mut Code, open: &str, params: &dyn Fields, close: &str) {
-    code.block(format!("{open}kernels::{} {{", params.name()), &format!("}}{close}"), |code| {
-        params.fields(&mut |name, value| {
-            let value = match value {
-                Value::Usize(value) => integer(value),
-                Value::I32(value) => integer(value),
-                Value::F32(value) => float(value),
-                Value::Bool(value) => value.to_string(),
-                Value::Usizes(values) => array(values),
-                Value::I32s(values) => array(values),
-                Value::Struct(fields) => return self::params(code, &format!("{name}: "), fields, ","),
-            };
-            code.line(format!("{name}: {value},"));
-        });
+    let mut items = Vec::new();
+    params.fields(&mut |name, value| {
+        let value = match value {
+            Value::Usize(value) => integer(value),
+            Value::I32(value) => integer(value),
+            Value::F32(value) => float(value),
+            Value::Bool(value) => value.to_string(),
+            Value::Usizes(values) => array(values),
+            Value::I32s(values) => array(values),
+            Value::Struct(inner) => {
+                let mut lines = Code::new(code.indent() + 1);
+                self::params(&mut lines, "", inner, "");
+                lines.into_text().trim().to_owned()
+            }
+        };
+        items.push(format!("{name}: {value}"));
     });
+    code.list(&format!("{open}kernels::{} {{ ", params.name()), &items, &format!(" }}{close}"), STRUCT_WIDTH);
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ mod writer;
 
 pub(crate) use docs::{plain, real_value};
 pub(crate) use names::is_snake_case;
-pub use names::{check_types, configured, snake_case, type_name};
+pub use names::{check_types, snake_case, type_name};
 pub(crate) use shared::generate_shared;
 
 use devices::Devices;

@@ -124,36 +124,6 @@ pub(super) fn module_name(type_name: &str) -> String {
     if camel_case(&snake) == type_name { format!("aot_{snake}") } else { format!("aot__{type_name}") }
 }
 
-/// Identifiers for the names that a configuration gives to devices and the like, under `key`,
-/// in their order.
-///
-/// # Errors
-///
-/// Names that become the same, and those that become no identifier or one that generated code
-/// has for something else. See also [`check_types`].
-pub fn configured<'n>(
-    key: &str,
-    names: impl IntoIterator<Item = &'n str> + Clone,
-) -> Result<Vec<String>, Problem> {
-    let identifier = |name: &str| {
-        let identifier = snake_case(name);
-        if !is_identifier(&identifier) {
-            return Err(refused(
-                key,
-                format!("`{name}` becomes `{identifier}`, which is no Rust identifier"),
-            ));
-        }
-        if RESERVED.contains(&identifier.as_str()) {
-            let message =
-                format!("`{name}` becomes `{identifier}`, which generated code has for something else");
-            return Err(refused(key, message));
-        }
-        Ok(identifier)
-    };
-    let identifiers = names.clone().into_iter().map(identifier).collect::<Result<_, _>>()?;
-    check_types(key, names).map(|()| identifiers)
-}
-
 /// Checks that types which are called after names of a configuration, `NetDtcm` after `dtcm`,
 /// are none that every runner has, and differ.
 ///
@@ -307,22 +277,14 @@ mod tests {
     }
 
     #[test]
-    fn configured_names() {
-        assert_eq!(configured("devices", ["npu", "DSP 2"]), Ok(vec!["npu".into(), "dsp_2".into()]));
+    fn types_after_names_of_a_configuration() {
+        assert_eq!(check_types("pools", ["sram", "dtcm_2"]), Ok(()));
         for (names, expect) in [
-            (["NPU-1", "npu_1"], "`NPU-1` and `npu_1` both become `Npu1` in Rust"),
-            (["npu_1", "npu1"], "`npu_1` and `npu1` both become `Npu1` in Rust"),
-            (["npu", "温度"], "`温度` becomes ``, which is no Rust identifier"),
-            (["2nd", "npu"], "`2nd` becomes `2nd`, which is no Rust identifier"),
-            (["loop", "npu"], "`loop` becomes `loop`, which is no Rust identifier"),
-            (["npu", "Run"], "`Run` becomes `run`, which generated code has for something else"),
-            (["error", "npu"], "a type for `error` would be called as the `Error` of a runner"),
+            (["sram_1", "sram1"], "`sram_1` and `sram1` both become `Sram1` in Rust"),
+            (["error", "sram"], "a type for `error` would be called as the `Error` of a runner"),
         ] {
-            let problem = configured("devices", names).unwrap_err();
-            assert_eq!(
-                problem.to_string(),
-                format!("key `devices`: {expect}\n  = help: choose another name")
-            );
+            let problem = check_types("pools", names).unwrap_err();
+            assert_eq!(problem.to_string(), format!("key `pools`: {expect}\n  = help: choose another name"));
         }
     }
 

@@ -378,11 +378,8 @@ impl<'m> Steps<'m> {
         let mut call = vec![format!("&{parameters}")];
         let tensors = self.tensors(code, site, kernel, parameters);
         let rest = arguments.iter().filter(|argument| !["x", "y", "memory"].contains(&argument.name));
-        let rest = rest.map(|argument| match (argument.name, site.elementwise_rings()) {
-            ("b", Some([_, _, ring])) => self.ring_row("b", ring),
-            (name, _) => name.to_owned(),
-        });
-        call.extend(tensors.into_iter().chain(rest.collect::<Vec<_>>()));
+        call.extend(tensors);
+        call.extend(rest.map(|argument| self.operand(site, argument.name)));
         code.list(&format!("kernels::{}(", kernel.name()), &call, ");", CALL_WIDTH);
     }
 
@@ -400,8 +397,7 @@ impl<'m> Steps<'m> {
         match (self.mode(site), kernel.kind(), kernel.window()) {
             (Mode::InPlace, ..) => {
                 self.kernel_imports.insert("InPlace");
-                let y = site.elementwise_rings().map(|rings| self.ring_row_mut("y", rings[1]));
-                vec![format!("InPlace({})", y.unwrap_or("y".into()))]
+                vec![format!("InPlace({})", self.operand(site, "y"))]
             }
             (Mode::Overlapping(overlap), _, Some((_, channels))) => {
                 self.kernel_imports.extend(["Overlap", "Overlapping"]);
@@ -421,8 +417,10 @@ impl<'m> Steps<'m> {
             (_, Kind::Plain, _) => vec!["x".into(), "y".into()],
             _ => {
                 self.kernel_imports.insert("Apart");
-                let Some([x, y, _]) = site.elementwise_rings() else { return vec!["Apart { x, y }".into()] };
-                let (x, y) = (self.ring_row("x", x), self.ring_row_mut("y", y));
+                if site.elementwise_rings().is_none() {
+                    return vec!["Apart { x, y }".into()];
+                }
+                let [x, y] = ["x", "y"].map(|name| self.operand(site, name));
                 vec![format!("Apart {{ x: {x}, y: {y} }}")]
             }
         }

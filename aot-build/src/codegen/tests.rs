@@ -8,10 +8,11 @@ use aot_rt::{Activate, DType};
 
 use super::generate;
 use crate::config::{Calls, Device, InputPlacement, Optimize, Placement};
+use crate::graph::sketch::{Sketch, f32_type};
 use crate::graph::{
-    Data, Graph, GraphBuilder, NodeDeclaration, OutputDeclaration, Quantization, Shape, TensorId, TensorType,
+    Data, Graph, GraphBuilder, NodeDeclaration, OutputDeclaration, Quantization, Shape, TensorType,
 };
-use crate::ops::{Conv2d, FullyConnected, Op, Padding2d, Softmax};
+use crate::ops::{Conv2d, FullyConnected, Padding2d, Unary, UnaryFunction};
 use crate::{Config, Model, SourceInfo, compile};
 
 fn quantized<const RANK: usize>(shape: [usize; RANK], scale: f32, zero_point: i32) -> TensorType {
@@ -37,12 +38,12 @@ fn dense() -> Graph {
     builder.finish(vec![y[0].unwrap()]).unwrap()
 }
 
-/// Two layers of the same extents: they share an instance of the kernel.
-fn convolutions() -> Graph {
+/// Layers of the same extents: they share an instance of the kernel.
+fn convolutions(layers: i8) -> Graph {
     let mut builder = GraphBuilder::new("convolutions");
     let image = || quantized([1, 4, 4, 1], 0.5, -3);
     let mut x = builder.input("image", image());
-    for i in 0..2 {
+    for i in 0..layers {
         let data = Data::from_i8s(&[i, 1, 2, 3, 4, 5, 6, 7, 8]);
         let w = builder.constant(format!("w{i}"), quantized([1, 3, 3, 1], 0.125, 0), data);
         let name = format!("conv {i}\n");
@@ -58,19 +59,15 @@ fn convolutions() -> Graph {
     builder.finish(vec![x]).unwrap()
 }
 
-/// A layer for a device of its own, and what makes probabilities of its result on another.
-fn probabilities() -> Graph {
-    let mut builder = GraphBuilder::new("probabilities");
-    let x = builder.input("input_1", quantized([1, 3], 0.1, 0));
-    let w = builder.constant("w", quantized([2, 3], 0.1, 5), Data::from_i8s(&[10, 20, 30, 40, 50, 60]));
-    let mut node = |name: &str, op: Op, inputs: Vec<Option<TensorId>>, scale, zero_point| {
-        let output = quantized([1, 2], scale, zero_point);
-        let outputs = vec![OutputDeclaration { name: name.into(), ty: Some(output), open: Vec::new() }];
-        builder.node(NodeDeclaration { name: name.into(), index: 0, op, inputs, outputs })[0]
-    };
-    let y = node("dense", FullyConnected::default().into(), vec![Some(x), Some(w), None], 0.5, 1);
-    let y = node("softmax", Softmax::default().into(), vec![y], 1.0 / 256.0, -128);
-    builder.finish(vec![y.unwrap()]).unwrap()
+/// A layer for a device of its own, and a step for another.
+fn magnitudes() -> Graph {
+    let mut sketch = Sketch::new();
+    let x = sketch.input("input_1", f32_type([1, 3]));
+    let weights = Data::from_f32s(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    let w = sketch.constant("w", f32_type([2, 3]), weights);
+    let y = sketch.node("dense", FullyConnected::default(), &[x, w]);
+    let y = sketch.node("magnitude", Unary { function: UnaryFunction::Abs }, &[y]);
+    sketch.finish(&[y])
 }
 
 fn device(name: &str, operator: &str, activate: Activate) -> Device {
@@ -129,7 +126,7 @@ fn dense_in_the_workspace() {
 
 #[test]
 fn specialised_convolutions() {
-    snapshot("convolutions", convolutions(), Config::default());
+    snapshot("convolutions", convolutions(2), Config::default());
 }
 
 #[test]
@@ -146,8 +143,9 @@ fn dense_for_size_in_the_callers_arrays() {
 #[test]
 fn layers_on_devices() {
     let devices =
-        vec![device("npu", "fully_connected", Activate::Caller), device("dsp", "softmax", Activate::PerRun)];
-    snapshot("devices", probabilities(), Config { devices, ..Config::default() });
+        vec![device("npu", "fully_connected", Activate::Caller), device("dsp", "abs", Activate::PerRun)];
+    let config = Config { devices, inputs: InputPlacement::Caller, ..Config::default() };
+    snapshot("devices", magnitudes(), config);
 }
 
 #[test]
@@ -162,10 +160,10 @@ fn names_of_devices_that_clash() {
     ] {
         let devices = [
             device(names[0], "fully_connected", Activate::PerRun),
-            device(names[1], "softmax", Activate::PerRun),
+            device(names[1], "abs", Activate::PerRun),
         ];
         let config = Config { devices: devices.to_vec(), ..Config::default() };
-        let problem = generate(&model(probabilities(), config), &[]).unwrap_err();
+        let problem = generate(&model(magnitudes(), config), &[]).unwrap_err();
         assert_eq!(problem.message, expect);
     }
 }
@@ -177,9 +175,9 @@ fn dense_by_tensor_descriptions() {
 }
 
 #[test]
-fn convolutions_bound_by_name() {
+fn a_convolution_bound_by_name() {
     let config = Config { calls: Calls::Registry, ..Config::default() };
-    snapshot("convolutions_registry", convolutions(), config);
+    snapshot("convolution_registry", convolutions(1), config);
 }
 
 #[test]

@@ -270,6 +270,11 @@ impl fmt::Display for Name<'_> {
 }
 
 fn unknown_key(name: &str, others: &[&str]) -> Problem {
+    let problem = Problem::new(format!("`{name}` is no configuration key"));
+    if let Some(table) = ["devices", "pools"].into_iter().find(|table| name.split('.').next() == Some(table))
+    {
+        return problem.help(format!("`{table}` is a table; its keys are `{table}.NAME.KEY`"));
+    }
     let names = Config::KEYS.iter().map(|key| key.name).chain(others.iter().copied());
     let names: Vec<_> = names.chain(["devices", "pools"]).collect();
     let list = format!("the keys are `{}`", names.join("`, `"));
@@ -277,7 +282,7 @@ fn unknown_key(name: &str, others: &[&str]) -> Problem {
         Some(near) => format!("did you mean `{near}`? {list}"),
         None => list,
     };
-    Problem::new(format!("`{name}` is no configuration key")).help(help)
+    problem.help(help)
 }
 
 /// A value as its type reads it.
@@ -344,6 +349,8 @@ mod tests {
         );
         let problem = Config::default().set("colour", 1.into()).unwrap_err();
         assert!(problem.help.unwrap().starts_with("the keys are"));
+        let problem = Config::default().set("devices", 1.into()).unwrap_err();
+        assert_eq!(problem.help.unwrap(), "`devices` is a table; its keys are `devices.NAME.KEY`");
     }
 
     /// The limits that hold without a key are the documented ones.

@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::graph::sketch::{Sketch, f32_type};
 use crate::graph::{Data, GraphBuilder, NodeDeclaration, OutputDeclaration, Shape, TensorType};
-use crate::import::json::tests::Folder;
 use crate::ops::*;
+use crate::test_folder::Folder;
 
 /// Everything that a file can say of a graph; tensors that nothing names left out.
 fn meaning(graph: &Graph) -> impl PartialEq + std::fmt::Debug {

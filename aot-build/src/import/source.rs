@@ -134,6 +134,7 @@ impl Source {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_folder::Folder;
 
     #[test]
     fn refused_files() {
@@ -156,10 +157,9 @@ mod tests {
 
     #[test]
     fn a_pointer_of_git_lfs_is_no_model() {
-        let path = std::env::temp_dir().join(format!("aot-build-{}-lfs.tflite", std::process::id()));
-        std::fs::write(&path, "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n").unwrap();
-        let problem = Source::new(&path, 1 << 20).model().unwrap_err();
+        let folder = Folder::new("lfs");
+        folder.write("lfs.tflite", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n");
+        let problem = Source::new(&folder.join("lfs.tflite"), 1 << 20).model().unwrap_err();
         assert_eq!(problem.message, "the file is a pointer of Git LFS; `git lfs pull` fetches the file");
-        std::fs::remove_file(path).unwrap();
     }
 }

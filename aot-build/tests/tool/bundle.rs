@@ -2,16 +2,34 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::ops::Deref;
 
 use crate::*;
 
 const STATEFUL: &str = "tests/conformance/cases/svdf_i8_rank2/model.tflite";
 
+/// The folder of a bundle, which goes away with the test, whether it passes or not.
+struct Bundle(PathBuf);
+
+impl Deref for Bundle {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Bundle {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
 /// Bundles a model into a folder of the test's own, outside of this repository: cargo would take
 /// the bundle for a forgotten member of the workspace.
-fn bundle(name: &str, model: &str, options: &[&str]) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("aot-bundle-{}-{name}", std::process::id()));
-    let _ = std::fs::remove_dir_all(&folder);
+fn bundle(name: &str, model: &str, options: &[&str]) -> Bundle {
+    let folder = Bundle(std::env::temp_dir().join(format!("aot-bundle-{}-{name}", std::process::id())));
+    let _ = std::fs::remove_dir_all(&*folder);
     let ran = aot(["bundle", model, "-o", folder.to_str().unwrap()].iter().chain(options));
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
     folder
@@ -140,7 +158,6 @@ fn an_int8_model() {
     let example = format!("use model_digits::Digits;\n#[test]\nfn example() {{{example}}}\n");
     std::fs::write(folder.join("tests/documentation.rs"), example).unwrap();
     check(&folder, DIGITS, &[]);
-    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]
@@ -148,7 +165,6 @@ fn a_float_model_in_the_callers_arrays() {
     let options = ["--set", "inputs=caller", "--set", "outputs=caller", "--set", "name=Reader"];
     let folder = bundle("float", DIGITS_FLOAT, &options);
     check(&folder, DIGITS_FLOAT, &options);
-    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]
@@ -157,7 +173,6 @@ fn a_model_with_a_state() {
     let output = npy::read(&std::fs::read(folder.join("reference/out0.npy")).unwrap()).unwrap().shape[0];
     assert_eq!(output, 4, "runs");
     check(&folder, STATEFUL, &[]);
-    std::fs::remove_dir_all(folder).unwrap();
 }
 
 /// `aot_rt::SOURCE` lists every file; with `AOT_UPDATE` the list is written anew.
@@ -190,16 +205,13 @@ fn the_runtime_is_complete() {
     assert_eq!(names(&found), names(&expected), "run this test with AOT_UPDATE=1");
     assert!(found == expected, "the bundle's files are those that the tool was built from");
     assert!(!manifest.contains("workspace"), "{manifest}");
-    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]
 fn a_seed_gives_the_same_inputs() {
     let input = |name: &str, seed: &str| {
         let folder = bundle(name, DIGITS, &["--seed", seed]);
-        let input = read_npy(&folder.join("reference/in0.npy"));
-        std::fs::remove_dir_all(folder).unwrap();
-        input
+        read_npy(&folder.join("reference/in0.npy"))
     };
     assert_eq!(input("seed-1", "7"), input("seed-2", "7"));
     assert_ne!(input("seed-1", "7"), input("seed-2", "8"));

@@ -7,7 +7,7 @@ use aot_rt::{
 };
 
 use crate::faults::{X, expected};
-use crate::mock::{Fault, Log, Mock, product};
+use crate::mock::{ACTIVATED, CALLS, DEACTIVATED, Fault, Log, Mock, mocks, product};
 use crate::{bound, packed};
 
 /// What the devices compute, for any step of the model.
@@ -52,31 +52,15 @@ fn run(
     Ok(())
 }
 
-const ORDER: [&str; 18] = [
-    "left.activate",
-    "right.activate",
-    "dsp.activate",
-    "left.open first",
-    "left.kernel first",
-    "left.close first",
-    "dsp.open sum",
-    "dsp.kernel sum",
-    "dsp.close sum",
-    "right.open within",
-    "right.kernel within",
-    "right.close within",
-    "left.open last",
-    "left.kernel last",
-    "left.close last",
-    "dsp.deactivate",
-    "right.deactivate",
-    "left.deactivate",
-];
+/// A run with the flag set.
+fn whole_run() -> Vec<&'static str> {
+    [&ACTIVATED[..], &CALLS, &DEACTIVATED].concat()
+}
 
 #[test]
 fn one_method_runs_every_step() {
     let log = Log::default();
-    let [left, right, dsp] = ["left", "right", "dsp"].map(|name| Mock { name, log: &log });
+    let [left, right, dsp] = mocks(&log);
     let mut devices = packed::ThreeDevices::new(left, right, dsp);
     let mut net = packed::Three::new();
     for flag in [false, true] {
@@ -84,7 +68,7 @@ fn one_method_runs_every_step() {
         let inputs = packed::ThreeInputs { x: &X, flag: &[flag.into()] };
         assert_eq!(net.run(&mut devices, inputs).unwrap()[..], expected(flag));
     }
-    assert_eq!(log.text(), ORDER);
+    assert_eq!(log.text(), whole_run());
 
     // A fault of the first kernel.
     log.restart(4..5);
@@ -105,7 +89,7 @@ fn tables<'l>() -> (Table<'l>, Table<'l>) {
 #[test]
 fn kernels_of_devices_are_bound_by_name() {
     let log = Log::default();
-    let [left, right, dsp] = ["left", "right", "dsp"].map(|name| Mock { name, log: &log });
+    let [left, right, dsp] = mocks(&log);
     let (npu_table, dsp_table) = tables();
     let mut devices = bound::ThreeDevices::new(
         bound::ThreeDevices::bind_left(left, &[&npu_table]).unwrap(),
@@ -119,7 +103,7 @@ fn kernels_of_devices_are_bound_by_name() {
         let inputs = bound::ThreeInputs { x: &X, flag: &[flag.into()] };
         assert_eq!(net.run(&mut devices, &kernels, inputs).unwrap()[..], expected(flag));
     }
-    assert_eq!(log.text(), ORDER);
+    assert_eq!(log.text(), whole_run());
 
     log.restart(7..8);
     let inputs = bound::ThreeInputs { x: &X, flag: &[1] };
@@ -142,7 +126,7 @@ fn missing_kernels_of_a_device_are_reported() {
 #[test]
 fn a_device_refuses_steps_that_it_was_not_bound_for() {
     let log = Log::default();
-    let [left, right, dsp] = ["left", "right", "dsp"].map(|name| Mock { name, log: &log });
+    let [left, right, dsp] = mocks(&log);
     let (npu_table, _) = tables();
     let mut devices = bound::ThreeDevices::new(
         bound::ThreeDevices::bind_left(left, &[&npu_table]).unwrap(),
@@ -167,7 +151,7 @@ fn refuse(_: &Kernel, _: Mode, _: &mut [Tensor<'_>]) -> Result<(), KernelError> 
 #[test]
 fn devices_are_put_to_rest_when_a_kernel_on_the_cpu_refuses() {
     let log = Log::default();
-    let [left, right, dsp] = ["left", "right", "dsp"].map(|name| Mock { name, log: &log });
+    let [left, right, dsp] = mocks(&log);
     let (npu_table, dsp_table) = tables();
     let mut devices = bound::ThreeDevices::new(
         bound::ThreeDevices::bind_left(left, &[&npu_table]).unwrap(),
@@ -183,8 +167,7 @@ fn devices_are_put_to_rest_when_a_kernel_on_the_cpu_refuses() {
         panic!("no error")
     };
     assert_eq!((step.node, error), ("flat", KernelError::Unsupported));
-    let order = [&ORDER[..9], &ORDER[15..]].concat();
-    assert_eq!(log.text(), order);
+    assert_eq!(log.text(), [&ACTIVATED[..], &CALLS[..6], &DEACTIVATED].concat());
     // The next run is right.
     let own = bound::ThreeKernels::default();
     assert_eq!(net.run(&mut devices, &own, inputs()).unwrap()[..], expected(false));

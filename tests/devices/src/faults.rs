@@ -3,7 +3,7 @@
 
 use aot_rt::{DeviceCall, DeviceError, StepError, UntilError};
 
-use crate::mock::{Event, Fault, Log, Mock, product, three_drivers};
+use crate::mock::{Event, Fault, Log, Mock, driver, mocks, product, three_drivers};
 use crate::weights::{FIRST, LAST, WITHIN};
 
 three_drivers!(per_run);
@@ -94,7 +94,7 @@ macro_rules! three {
 
             impl<'l> Net<'l> {
                 fn new(log: &'l Log) -> Self {
-                    let [left, right, dsp] = ["left", "right", "dsp"].map(|name| Mock { name, log });
+                    let [left, right, dsp] = mocks(log);
                     Self(Three::new(), ThreeDevices::new(left, right, dsp))
                 }
             }
@@ -187,21 +187,7 @@ mod loops {
     use super::*;
     use crate::loops::{Loops, LoopsDevices, LoopsError, LoopsNpu};
 
-    impl LoopsNpu for Mock<'_> {
-        fn fully_connected_f32(
-            &mut self,
-            step: &'static aot_rt::StepInfo,
-            _: &'static aot_rt::kernels::FullyConnectedF32,
-            x: &[f32],
-            y: &mut [f32],
-            weights: &[f32],
-            _: &[f32],
-        ) -> Result<(), Fault> {
-            self.kernel(step)?;
-            y.copy_from_slice(&product(x, weights));
-            Ok(())
-        }
-    }
+    driver!(LoopsNpu);
 
     struct Net<'l>(Loops, LoopsDevices<Mock<'l>>);
 

@@ -108,10 +108,10 @@ pub(crate) fn product(x: &[f32], weights: &[f32]) -> Vec<f32> {
     weights.chunks(x.len()).map(|filter| filter.iter().zip(x).map(|(w, x)| w * x).sum()).collect()
 }
 
-/// The drivers of the model in the module `$module`, with three devices.
-macro_rules! three_drivers {
-    ($module:ident) => {
-        impl crate::$module::ThreeNpu for crate::mock::Mock<'_> {
+/// The driver of a device that multiplies by matrices, of the interface `$interface`.
+macro_rules! driver {
+    ($interface:path) => {
+        impl $interface for crate::mock::Mock<'_> {
             fn fully_connected_f32(
                 &mut self,
                 step: &'static aot_rt::StepInfo,
@@ -127,6 +127,37 @@ macro_rules! three_drivers {
                 Ok(())
             }
         }
+    };
+}
+pub(crate) use driver;
+
+/// The devices of the model with three.
+pub(crate) fn mocks(log: &Log) -> [Mock<'_>; 3] {
+    ["left", "right", "dsp"].map(|name| Mock { name, log })
+}
+
+// What is noted when this model runs with the flag set.
+pub(crate) const ACTIVATED: [&str; 3] = ["left.activate", "right.activate", "dsp.activate"];
+pub(crate) const CALLS: [&str; 12] = [
+    "left.open first",
+    "left.kernel first",
+    "left.close first",
+    "dsp.open sum",
+    "dsp.kernel sum",
+    "dsp.close sum",
+    "right.open within",
+    "right.kernel within",
+    "right.close within",
+    "left.open last",
+    "left.kernel last",
+    "left.close last",
+];
+pub(crate) const DEACTIVATED: [&str; 3] = ["dsp.deactivate", "right.deactivate", "left.deactivate"];
+
+/// The drivers of the model in the module `$module`, with three devices.
+macro_rules! three_drivers {
+    ($module:ident) => {
+        crate::mock::driver!(crate::$module::ThreeNpu);
 
         impl crate::$module::ThreeDsp for crate::mock::Mock<'_> {
             fn add_f32_then_neg_f32(

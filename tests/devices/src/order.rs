@@ -6,32 +6,11 @@ use std::error::Error as _;
 use aot_rt::{Action, Device, DeviceCall, Instrument, StepInfo};
 
 use crate::faults::{X, expected};
-use crate::mock::{Fault, Log, Mock, product, three_drivers};
+use crate::mock::{ACTIVATED, CALLS, DEACTIVATED, Fault, Log, Mock, driver, mocks, product, three_drivers};
 use crate::weights::{FIRST, LAST};
 use crate::{arrays, caller, first_use, per_run, sums};
 
 three_drivers!(arrays);
-
-pub(crate) fn mocks(log: &Log) -> [Mock<'_>; 3] {
-    ["left", "right", "dsp"].map(|name| Mock { name, log })
-}
-
-const CALLS: [&str; 12] = [
-    "left.open first",
-    "left.kernel first",
-    "left.close first",
-    "dsp.open sum",
-    "dsp.kernel sum",
-    "dsp.close sum",
-    "right.open within",
-    "right.kernel within",
-    "right.close within",
-    "left.open last",
-    "left.kernel last",
-    "left.close last",
-];
-pub(crate) const ACTIVATED: [&str; 3] = ["left.activate", "right.activate", "dsp.activate"];
-pub(crate) const DEACTIVATED: [&str; 3] = ["dsp.deactivate", "right.deactivate", "left.deactivate"];
 
 #[test]
 fn each_run_activates_and_deactivates() {
@@ -158,21 +137,7 @@ fn a_skipped_step_is_not_opened() {
     assert_eq!(per_run::Three::STEPS.iter().filter(|step| step.device.is_some()).count(), 4);
 }
 
-impl sums::SumsNpu for Mock<'_> {
-    fn fully_connected_f32(
-        &mut self,
-        step: &'static StepInfo,
-        _: &'static aot_rt::kernels::FullyConnectedF32,
-        x: &[f32],
-        y: &mut [f32],
-        weights: &[f32],
-        _: &[f32],
-    ) -> Result<(), Fault> {
-        self.kernel(step)?;
-        y.copy_from_slice(&product(x, weights));
-        Ok(())
-    }
-}
+driver!(sums::SumsNpu);
 
 /// A run that fails would leave the state half changed.
 #[test]

@@ -64,22 +64,29 @@ fn convolution(p: &Conv2dI8, x: &[i8], y: &mut [i8], layer: &Layer<'_>) {
     }
 }
 
-macro_rules! conv2d_i8 {
-    () => {
-        fn conv2d_i8(
+/// Methods of a driver: a kernel each, with its parameters, its operands and what computes it.
+macro_rules! methods {
+    ($($name:ident: $Params:ty, |$p:ident, $x:ident, $y:ident $(, $operand:ident: $Element:ty)*| $run:expr;)*) => {$(
+        fn $name(
             &mut self,
             _: &'static StepInfo,
-            params: &'static Conv2dI8,
-            x: &[i8],
-            y: &mut [i8],
-            weights: &[i8],
-            bias: &[i32],
-            multipliers: &[i32],
-            shifts: &[i8],
+            $p: &'static $Params,
+            $x: &[i8],
+            $y: &mut [i8],
+            $($operand: &[$Element],)*
         ) -> Result<(), Infallible> {
             self.calls += 1;
-            convolution(params, x, y, &Layer { weights, bias, multipliers, shifts });
+            $run;
             Ok(())
+        }
+    )*};
+}
+
+macro_rules! conv2d_i8 {
+    () => {
+        methods! {
+            conv2d_i8: Conv2dI8, |p, x, y, weights: i8, bias: i32, multipliers: i32, shifts: i8|
+                convolution(p, x, y, &Layer { weights, bias, multipliers, shifts });
         }
     };
 }
@@ -91,60 +98,13 @@ impl ConvolutionsNpu for Plain {
 impl EverythingNpu for Plain {
     conv2d_i8!();
 
-    fn average_pool2d_i8(
-        &mut self,
-        _: &'static StepInfo,
-        params: &'static AveragePool2dI8,
-        x: &[i8],
-        y: &mut [i8],
-    ) -> Result<(), Infallible> {
-        self.calls += 1;
-        kernels::average_pool2d_i8(params, Apart { x, y });
-        Ok(())
-    }
-
-    fn depthwise_conv2d_i8(
-        &mut self,
-        _: &'static StepInfo,
-        params: &'static DepthwiseConv2dI8,
-        x: &[i8],
-        y: &mut [i8],
-        weights: &[i8],
-        bias: &[i32],
-        multipliers: &[i32],
-        shifts: &[i8],
-    ) -> Result<(), Infallible> {
-        self.calls += 1;
-        kernels::depthwise_conv2d_i8(params, Apart { x, y }, weights, bias, multipliers, shifts);
-        Ok(())
-    }
-
-    fn fully_connected_i8(
-        &mut self,
-        _: &'static StepInfo,
-        params: &'static FullyConnectedI8,
-        x: &[i8],
-        y: &mut [i8],
-        weights: &[i8],
-        bias: &[i32],
-        multipliers: &[i32],
-        shifts: &[i8],
-    ) -> Result<(), Infallible> {
-        self.calls += 1;
-        kernels::fully_connected_i8(params, x, y, weights, bias, multipliers, shifts);
-        Ok(())
-    }
-
-    fn softmax_i8(
-        &mut self,
-        _: &'static StepInfo,
-        params: &'static SoftmaxI8,
-        x: &[i8],
-        y: &mut [i8],
-    ) -> Result<(), Infallible> {
-        self.calls += 1;
-        kernels::softmax_i8(params, Apart { x, y });
-        Ok(())
+    methods! {
+        average_pool2d_i8: AveragePool2dI8, |p, x, y| kernels::average_pool2d_i8(p, Apart { x, y });
+        depthwise_conv2d_i8: DepthwiseConv2dI8, |p, x, y, weights: i8, bias: i32, multipliers: i32, shifts: i8|
+            kernels::depthwise_conv2d_i8(p, Apart { x, y }, weights, bias, multipliers, shifts);
+        fully_connected_i8: FullyConnectedI8, |p, x, y, weights: i8, bias: i32, multipliers: i32, shifts: i8|
+            kernels::fully_connected_i8(p, x, y, weights, bias, multipliers, shifts);
+        softmax_i8: SoftmaxI8, |p, x, y| kernels::softmax_i8(p, Apart { x, y });
     }
 }
 

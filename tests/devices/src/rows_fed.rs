@@ -1,26 +1,10 @@
 //! Rows that are pushed: the device comes in when all are there.
 
-use aot_rt::StepInfo;
-
-use crate::mock::{Fault, Log, Mock, product};
+use crate::mock::{Log, Mock, driver, product};
 use crate::rows::{Rows, RowsDevices, RowsNpu};
 use crate::weights::{CELLS, SCORES};
 
-impl RowsNpu for Mock<'_> {
-    fn fully_connected_f32(
-        &mut self,
-        step: &'static StepInfo,
-        _: &'static aot_rt::kernels::FullyConnectedF32,
-        x: &[f32],
-        y: &mut [f32],
-        weights: &[f32],
-        _: &[f32],
-    ) -> Result<(), Fault> {
-        self.kernel(step)?;
-        y.copy_from_slice(&product(x, weights));
-        Ok(())
-    }
-}
+driver!(RowsNpu);
 
 const ROWS: [[f32; 4]; 4] =
     [[1.0, 2.0, -1.0, 0.0], [3.0, 0.0, 1.0, 5.0], [-2.0, 4.0, 0.0, 1.0], [2.0, 2.0, 7.0, -3.0]];

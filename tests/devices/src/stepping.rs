@@ -3,8 +3,7 @@
 use aot_rt::StepError;
 
 use crate::faults::{X, expected};
-use crate::mock::Log;
-use crate::order::{ACTIVATED, DEACTIVATED, mocks};
+use crate::mock::{ACTIVATED, DEACTIVATED, Log, mocks};
 use crate::{arrays, caller, first_use, per_run};
 
 #[test]

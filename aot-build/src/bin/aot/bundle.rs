@@ -22,7 +22,7 @@ use serde::Serialize;
 use crate::array::Array;
 use crate::console::{Console, Failure, problem};
 use crate::sets::{Files, evaluate};
-use crate::settings::{Settings, write_file};
+use crate::settings::{Subject, write_file};
 
 /// Writes a crate that holds a model and all that it needs: generated source, runtime,
 /// metadata, and a test on reference inputs and outputs
@@ -30,8 +30,6 @@ use crate::settings::{Settings, write_file};
 /// The crate builds and tests itself without `aot-build`.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Model file: .tflite or .json
-    model: PathBuf,
     /// Folder to write the crate to
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
@@ -45,10 +43,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    settings: Settings,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) subject: Subject,
 }
 
 #[derive(Serialize)]
@@ -84,7 +79,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<(), Fa
         let message = "the folder is not empty; `--force` writes over the files in it";
         return Err(problem(folder, message).into());
     }
-    let model = arguments.settings.compile(&arguments.model)?;
+    let model = arguments.subject.compile()?;
     let bundle = Bundle::new(arguments, &model)?;
     let files = bundle.files();
     for (name, contents) in &files {
@@ -97,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<(), Fa
         runs: bundle.reference.runs,
         files: files.into_iter().map(|(name, _)| name).collect(),
     };
-    if arguments.json {
+    if arguments.subject.json {
         console.json(&answer)?;
     } else {
         let Answer { package, type_name, files, .. } = &answer;
@@ -118,7 +113,7 @@ fn is_empty(folder: &Path) -> Result<bool, Error> {
 
 impl Bundle {
     fn new(arguments: &Arguments, model: &Model) -> Result<Self, Vec<Error>> {
-        let at = |problem| vec![Error::new(&arguments.model, vec![problem])];
+        let at = |problem| vec![Error::new(&arguments.subject.model, vec![problem])];
         if let Some(device) = model.compiled.program.devices.first() {
             let message = format!(
                 "the model has steps for the device `{}`; a bundle runs without devices",
@@ -165,7 +160,7 @@ impl Reference {
             [] => inputs::draw(compiled, arguments.seed),
             files => Files::read(files)?,
         };
-        let outputs = evaluate(&arguments.model, compiled, &inputs, &mut |_, _| ())?;
+        let outputs = evaluate(&arguments.subject.model, compiled, &inputs, &mut |_, _| ())?;
         let inputs = inputs.into_arrays();
         let first = inputs.iter().chain(&outputs).next();
         let port = compiled.program.inputs.iter().chain(&compiled.program.outputs).next();

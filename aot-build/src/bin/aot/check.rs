@@ -1,27 +1,20 @@
 //! `aot check`: what a model needs, or everything that is wrong with it.
 
-use std::path::PathBuf;
-
 use aot_build::report::Summary;
 
 use crate::console::{Console, Failure};
-use crate::settings::Settings;
+use crate::settings::Subject;
 
 /// Says what a model needs, or everything that is wrong with it
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Model file: .tflite or .json
-    model: PathBuf,
     #[command(flatten)]
-    settings: Settings,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) subject: Subject,
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<(), Failure> {
-    let summary = Summary::new(&arguments.settings.compile(&arguments.model)?);
-    if arguments.json {
+    let summary = Summary::new(&arguments.subject.compile()?);
+    if arguments.subject.json {
         console.json(&summary)?
     } else {
         console.print(&summary)?

@@ -6,21 +6,16 @@ use aot_build::{Error, export, import};
 use serde::Serialize;
 
 use crate::console::{Console, Failure, problem};
-use crate::settings::{Settings, write_file};
+use crate::settings::{Subject, write_file};
 
 /// Writes a model as net.json, its constants in a .safetensors file beside it
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Model file: .tflite or .json
-    model: PathBuf,
     /// File to write; the constants go beside it, with the extension `safetensors`
     #[arg(short, long, value_name = "net.json")]
     output: PathBuf,
     #[command(flatten)]
-    settings: Settings,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) subject: Subject,
 }
 
 #[derive(Serialize)]
@@ -30,7 +25,7 @@ struct Answer {
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<(), Failure> {
-    let Arguments { model, output, settings, .. } = arguments;
+    let Arguments { output, subject: Subject { model, settings, json } } = arguments;
     if output.extension().is_none_or(|extension| extension != "json") {
         return Err(problem(output, "the file's name has to end in `.json`: it is read by that").into());
     }
@@ -45,7 +40,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<(), Fa
     write_file(output, exported.json.as_bytes())?;
     let answer =
         Answer { json: output.clone(), safetensors: exported.safetensors.is_some().then_some(safetensors) };
-    if arguments.json {
+    if *json {
         console.json(&answer)?;
     } else {
         for file in [Some(answer.json), answer.safetensors].into_iter().flatten() {

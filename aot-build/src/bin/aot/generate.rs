@@ -7,21 +7,16 @@ use aot_build::{Error, codegen};
 use serde::Serialize;
 
 use crate::console::{Console, Failure};
-use crate::settings::{Settings, write_file};
+use crate::settings::{Subject, write_file};
 
 /// Writes a model's Rust source, and its constants beside it
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Model file: .tflite or .json
-    model: PathBuf,
     /// File to write; the constants go beside it, with the extension `bin`
     #[arg(short, long, value_name = "FILE.rs")]
     output: PathBuf,
     #[command(flatten)]
-    settings: Settings,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) subject: Subject,
 }
 
 #[derive(Serialize)]
@@ -33,9 +28,9 @@ struct Answer {
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<(), Failure> {
-    let model = arguments.settings.compile(&arguments.model)?;
-    let generated =
-        codegen::generate(&model, &[]).map_err(|problem| Error::new(&arguments.model, vec![problem]))?;
+    let model = arguments.subject.compile()?;
+    let generated = codegen::generate(&model, &[])
+        .map_err(|problem| Error::new(&arguments.subject.model, vec![problem]))?;
     let constants = arguments.output.with_extension("bin");
     let name = constants.file_name().unwrap_or_default().to_string_lossy();
     let source = generated.file("pub", &format!("include_bytes!({name:?})"));
@@ -50,7 +45,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<(), Fa
         constants: (constant_bytes > 0).then_some(constants),
         constant_bytes,
     };
-    if arguments.json {
+    if arguments.subject.json {
         console.json(&answer)?;
         return Ok(());
     }

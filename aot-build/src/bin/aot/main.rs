@@ -51,12 +51,12 @@ fn main() -> ExitCode {
     let Cli { command } = Cli::parse();
     let mut console = Console::new();
     let (result, json) = match &command {
-        Command::Check(arguments) => (check::run(arguments, &mut console), arguments.json),
+        Command::Check(arguments) => (check::run(arguments, &mut console), arguments.subject.json),
         Command::Run(arguments) => (run::run(arguments, &mut console), arguments.json),
         Command::Plan(arguments) => (plan::run(arguments, &mut console), arguments.json),
-        Command::Generate(arguments) => (generate::run(arguments, &mut console), arguments.json),
-        Command::Bundle(arguments) => (bundle::run(arguments, &mut console), arguments.json),
-        Command::Export(arguments) => (export::run(arguments, &mut console), arguments.json),
+        Command::Generate(arguments) => (generate::run(arguments, &mut console), arguments.subject.json),
+        Command::Bundle(arguments) => (bundle::run(arguments, &mut console), arguments.subject.json),
+        Command::Export(arguments) => (export::run(arguments, &mut console), arguments.subject.json),
         Command::Operators(arguments) => (operators::run(arguments, &mut console), arguments.json),
     };
     match result {

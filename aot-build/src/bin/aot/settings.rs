@@ -19,6 +19,25 @@ pub(crate) struct Settings {
     set: Vec<(String, Value)>,
 }
 
+/// What every command takes that makes something of a model.
+#[derive(clap::Args)]
+pub(crate) struct Subject {
+    /// Model file: .tflite or .json
+    pub(crate) model: PathBuf,
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl Subject {
+    /// Reads and compiles the model.
+    pub(crate) fn compile(&self) -> Result<Model, Error> {
+        self.settings.compile(&self.model)
+    }
+}
+
 impl Settings {
     /// The configuration for the model file at `path`.
     pub(crate) fn load(&self, path: &Path) -> Result<Config, Error> {

@@ -17,19 +17,19 @@
     reason = "the user takes what it needs; names and lengths are the model's"
 )]
 mod aot_dense {
-    const CONSTANT_DATA: &[u8; 11] = include_bytes!("devices.bin");
+    const CONSTANT_DATA: &[u8; 24] = include_bytes!("devices.bin");
 
     /// Finds nothing.
     ///
     /// Runner for `dense.json` (1 234 bytes, sha256
     /// `abababababababababababababababababababababababababababababababab`).
     ///
-    /// |        | name      | type           | real value        |
-    /// |--------|-----------|----------------|-------------------|
-    /// | input  | `input_1` | `[i8; 3]`, 1×3 | `0.1 q`           |
-    /// | output | `softmax` | `[i8; 2]`, 1×2 | `(q + 128) / 256` |
+    /// |        | name        | type            | real value |
+    /// |--------|-------------|-----------------|------------|
+    /// | input  | `input_1`   | `[f32; 3]`, 1×3 | the number |
+    /// | output | `magnitude` | `[f32; 2]`, 1×2 | the number |
     ///
-    /// RAM 5 bytes (proved minimal), constants 11 bytes, 6 MACs.
+    /// RAM 16 bytes (proved minimal), constants 24 bytes, 6 MACs.
     #[derive(Debug, Default)]
     pub struct Dense {
         workspace: ::aot_rt::Workspace<{ Dense::ARENA_BYTES }>,
@@ -37,9 +37,9 @@ mod aot_dense {
 
     impl Dense {
         /// Bytes of RAM: the workspace.
-        pub const ARENA_BYTES: usize = 5;
+        pub const ARENA_BYTES: usize = 16;
         /// Bytes of flash: the constants.
-        pub const CONSTANT_BYTES: usize = 11;
+        pub const CONSTANT_BYTES: usize = 24;
         /// Multiply-accumulates of a run.
         pub const MACS: u64 = 6;
         /// The steps, in order; what an instrument is told of them.
@@ -51,21 +51,11 @@ mod aot_dense {
         pub const INPUT_1_SHAPE: [usize; 2] = [1, 3];
         /// Number of elements of input `input_1`.
         pub const INPUT_1_LEN: usize = 3;
-        /// Scale and zero point of input `input_1`.
-        pub const INPUT_1_QUANTIZATION: ::aot_rt::Quantization = ::aot_rt::Quantization {
-            scale: 0.1,
-            zero_point: 0,
-        };
 
-        /// Extents of output `softmax`, outermost first.
-        pub const SOFTMAX_SHAPE: [usize; 2] = [1, 2];
-        /// Number of elements of output `softmax`.
-        pub const SOFTMAX_LEN: usize = 2;
-        /// Scale and zero point of output `softmax`.
-        pub const SOFTMAX_QUANTIZATION: ::aot_rt::Quantization = ::aot_rt::Quantization {
-            scale: 0.003_906_25,
-            zero_point: -128,
-        };
+        /// Extents of output `magnitude`, outermost first.
+        pub const MAGNITUDE_SHAPE: [usize; 2] = [1, 2];
+        /// Number of elements of output `magnitude`.
+        pub const MAGNITUDE_LEN: usize = 2;
 
         /// A runner whose memory is zero; a `static` of it takes no flash.
         #[must_use]
@@ -89,7 +79,7 @@ mod aot_dense {
             self.workspace.fill(byte);
         }
 
-        /// Runs the model: copies its inputs into the workspace first.
+        /// Runs the model.
         ///
         /// # Errors
         ///
@@ -97,8 +87,8 @@ mod aot_dense {
         pub fn run<Npu: DenseNpu, Dsp: DenseDsp>(
             &mut self,
             devices: &mut DenseDevices<Npu, Dsp>,
-            input_1: &[i8; 3],
-        ) -> ::core::result::Result<&[i8; 2], DenseError<Npu::Error, Dsp::Error>> {
+            input_1: &[f32; 3],
+        ) -> ::core::result::Result<&[f32; 2], DenseError<Npu::Error, Dsp::Error>> {
             self.run_with(&mut (), devices, input_1)
         }
 
@@ -111,48 +101,12 @@ mod aot_dense {
             &mut self,
             instrument: &mut impl ::aot_rt::Instrument,
             devices: &mut DenseDevices<Npu, Dsp>,
-            input_1: &[i8; 3],
-        ) -> ::core::result::Result<&[i8; 2], DenseError<Npu::Error, Dsp::Error>> {
-            *self.input_1_mut() = *input_1;
-            self.run_in_place_with(instrument, devices)
-        }
-
-        /// Input `input_1`, shape `[1, 3]`, real value `0.1 q`.
-        ///
-        /// Its region in the workspace, to be written before
-        /// [`run_in_place`](Self::run_in_place).
-        pub fn input_1_mut(&mut self) -> &mut [i8; 3] {
-            self.workspace.write::<i8, 0, 3>()
-        }
-
-        /// Runs the model on what is in the regions of its inputs.
-        ///
-        /// The steps use that memory, too: write the inputs again before the next run.
-        ///
-        /// # Errors
-        ///
-        /// The first error of a device, which ends the run.
-        pub fn run_in_place<Npu: DenseNpu, Dsp: DenseDsp>(
-            &mut self,
-            devices: &mut DenseDevices<Npu, Dsp>,
-        ) -> ::core::result::Result<&[i8; 2], DenseError<Npu::Error, Dsp::Error>> {
-            self.run_in_place_with(&mut (), devices)
-        }
-
-        /// [`run_in_place`](Self::run_in_place), observed by `instrument`.
-        ///
-        /// # Errors
-        ///
-        /// The first error of a device, which ends the run.
-        pub fn run_in_place_with<Npu: DenseNpu, Dsp: DenseDsp>(
-            &mut self,
-            instrument: &mut impl ::aot_rt::Instrument,
-            devices: &mut DenseDevices<Npu, Dsp>,
-        ) -> ::core::result::Result<&[i8; 2], DenseError<Npu::Error, Dsp::Error>> {
+            input_1: &[f32; 3],
+        ) -> ::core::result::Result<&[f32; 2], DenseError<Npu::Error, Dsp::Error>> {
             let result = devices.begin();
-            let result = result.and_then(|()| self.run_steps(instrument, devices));
+            let result = result.and_then(|()| self.run_steps(instrument, devices, input_1));
             devices.end(result)?;
-            Ok(self.softmax())
+            Ok(self.magnitude())
         }
 
         /// The steps, until a device fails.
@@ -160,18 +114,19 @@ mod aot_dense {
             &mut self,
             instrument: &mut impl ::aot_rt::Instrument,
             devices: &mut DenseDevices<Npu, Dsp>,
+            input_1: &[f32; 3],
         ) -> ::core::result::Result<(), DenseError<Npu::Error, Dsp::Error>> {
             let workspace = &mut self.workspace;
-            steps::fully_connected_0(workspace, instrument, devices)?;
-            steps::softmax_1(workspace, instrument, devices)?;
+            steps::fully_connected_0(workspace, input_1, instrument, devices)?;
+            steps::abs_1(workspace, instrument, devices)?;
             Ok(())
         }
 
-        /// Starts a run that goes step by step: copies its inputs into the workspace first.
+        /// Starts a run that goes step by step.
         pub fn start<'a, Npu: DenseNpu, Dsp: DenseDsp>(
             &'a mut self,
             devices: &'a mut DenseDevices<Npu, Dsp>,
-            input_1: &[i8; 3],
+            input_1: &'a [f32; 3],
         ) -> DenseRun<'a, Npu, Dsp> {
             self.start_with((), devices, input_1)
         }
@@ -181,25 +136,7 @@ mod aot_dense {
             &'a mut self,
             instrument: I,
             devices: &'a mut DenseDevices<Npu, Dsp>,
-            input_1: &[i8; 3],
-        ) -> DenseRun<'a, Npu, Dsp, I> {
-            *self.input_1_mut() = *input_1;
-            self.start_in_place_with(instrument, devices)
-        }
-
-        /// Starts a run that goes step by step, on what is in the regions of its inputs.
-        pub fn start_in_place<'a, Npu: DenseNpu, Dsp: DenseDsp>(
-            &'a mut self,
-            devices: &'a mut DenseDevices<Npu, Dsp>,
-        ) -> DenseRun<'a, Npu, Dsp> {
-            self.start_in_place_with((), devices)
-        }
-
-        /// [`start_in_place`](Self::start_in_place), observed by `instrument`.
-        pub fn start_in_place_with<'a, Npu: DenseNpu, Dsp: DenseDsp, I: ::aot_rt::Instrument>(
-            &'a mut self,
-            instrument: I,
-            devices: &'a mut DenseDevices<Npu, Dsp>,
+            input_1: &'a [f32; 3],
         ) -> DenseRun<'a, Npu, Dsp, I> {
             DenseRun {
                 runner: self,
@@ -208,6 +145,7 @@ mod aot_dense {
                     devices,
                     begun: false,
                 },
+                inputs: input_1,
                 position: 0,
             }
         }
@@ -220,30 +158,18 @@ mod aot_dense {
         pub async fn run_async<'a, Npu: DenseNpu, Dsp: DenseDsp>(
             &'a mut self,
             devices: &'a mut DenseDevices<Npu, Dsp>,
-            input_1: &[i8; 3],
-        ) -> DenseStepped<&'a [i8; 2], Npu::Error, Dsp::Error> {
+            input_1: &'a [f32; 3],
+        ) -> DenseStepped<&'a [f32; 2], Npu::Error, Dsp::Error> {
             let run = self.start(devices, input_1);
             run.finish_async().await
         }
 
-        /// Output `softmax`, shape `[1, 2]`, real value `(q + 128) / 256`.
+        /// Output `magnitude`, shape `[1, 2]`.
         ///
         /// As the last run left it; writing an input may destroy it.
         #[must_use]
-        pub fn softmax(&self) -> &[i8; 2] {
-            self.workspace.read::<i8, 0, 2>()
-        }
-
-        /// The integer of input `input_1` nearest to `real`.
-        #[must_use]
-        pub fn quantize_input_1(real: f32) -> i8 {
-            Self::INPUT_1_QUANTIZATION.quantize_i8(real)
-        }
-
-        /// The real value of an integer of output `softmax`.
-        #[must_use]
-        pub fn dequantize_softmax(q: i8) -> f32 {
-            Self::SOFTMAX_QUANTIZATION.dequantize(q.into())
+        pub fn magnitude(&self) -> &[f32; 2] {
+            self.workspace.read::<f32, 8, 2>()
         }
     }
 
@@ -268,6 +194,7 @@ mod aot_dense {
         runner: &'a mut Dense,
         instrument: I,
         active: DenseActive<'a, Npu, Dsp>,
+        inputs: &'a [f32; 3],
         position: usize,
     }
 
@@ -295,7 +222,7 @@ mod aot_dense {
             let workspace = &mut self.runner.workspace;
             let instrument = &mut self.instrument;
             let devices = &mut *self.active.devices;
-            let result = steps::step(workspace, position, instrument, devices);
+            let result = steps::step(workspace, position, self.inputs, instrument, devices);
             let result = match result {
                 Ok(position) if position < 2 => Ok(position),
                 result => self.active.end(result.map(|_| ())).map(|()| 2),
@@ -330,10 +257,10 @@ mod aot_dense {
         /// # Errors
         ///
         /// When a step fails, which ends the run, and at every call after that.
-        pub fn finish(mut self) -> DenseStepped<&'a [i8; 2], Npu::Error, Dsp::Error> {
+        pub fn finish(mut self) -> DenseStepped<&'a [f32; 2], Npu::Error, Dsp::Error> {
             while self.step()?.is_some() {}
             let Self { runner, .. } = self;
-            Ok(runner.softmax())
+            Ok(runner.magnitude())
         }
 
         /// [`finish`](Self::finish), and lets other tasks of an executor run after each step.
@@ -341,7 +268,7 @@ mod aot_dense {
         /// # Errors
         ///
         /// When a step fails, which ends the run, and at every call after that.
-        pub async fn finish_async(mut self) -> DenseStepped<&'a [i8; 2], Npu::Error, Dsp::Error> {
+        pub async fn finish_async(mut self) -> DenseStepped<&'a [f32; 2], Npu::Error, Dsp::Error> {
             while self.step()?.is_some() {
                 ::aot_rt::yield_now().await;
             }
@@ -398,32 +325,28 @@ mod aot_dense {
         /// # Errors
         ///
         /// What keeps the device from it; the run ends with that.
-        fn fully_connected_i8(
+        fn fully_connected_f32(
             &mut self,
             step: &'static ::aot_rt::StepInfo,
-            params: &'static ::aot_rt::kernels::FullyConnectedI8,
-            x: &[i8],
-            y: &mut [i8],
-            weights: &[i8],
-            bias: &[i32],
-            multipliers: &[i32],
-            shifts: &[i8],
+            params: &'static ::aot_rt::kernels::FullyConnectedF32,
+            x: &[f32],
+            y: &mut [f32],
+            weights: &[f32],
+            bias: &[f32],
         ) -> ::core::result::Result<(), Self::Error>;
     }
 
     impl<D: DenseNpu + ?Sized> DenseNpu for &mut D {
-        fn fully_connected_i8(
+        fn fully_connected_f32(
             &mut self,
             step: &'static ::aot_rt::StepInfo,
-            params: &'static ::aot_rt::kernels::FullyConnectedI8,
-            x: &[i8],
-            y: &mut [i8],
-            weights: &[i8],
-            bias: &[i32],
-            multipliers: &[i32],
-            shifts: &[i8],
+            params: &'static ::aot_rt::kernels::FullyConnectedF32,
+            x: &[f32],
+            y: &mut [f32],
+            weights: &[f32],
+            bias: &[f32],
         ) -> ::core::result::Result<(), Self::Error> {
-            (**self).fully_connected_i8(step, params, x, y, weights, bias, multipliers, shifts)
+            (**self).fully_connected_f32(step, params, x, y, weights, bias)
         }
     }
 
@@ -433,29 +356,29 @@ mod aot_dense {
     /// `aot_rt::kernels` with the same names, but constants are as the model file has them:
     /// filters stand one after the other.
     pub trait DenseDsp: ::aot_rt::Device {
-        /// Of step `softmax_1`.
+        /// Of step `abs_1`.
         ///
         /// # Errors
         ///
         /// What keeps the device from it; the run ends with that.
-        fn softmax_i8(
+        fn abs_f32(
             &mut self,
             step: &'static ::aot_rt::StepInfo,
-            params: &'static ::aot_rt::kernels::SoftmaxI8,
-            x: &[i8],
-            y: &mut [i8],
+            params: &'static ::aot_rt::kernels::UnaryF32,
+            x: &[f32],
+            y: &mut [f32],
         ) -> ::core::result::Result<(), Self::Error>;
     }
 
     impl<D: DenseDsp + ?Sized> DenseDsp for &mut D {
-        fn softmax_i8(
+        fn abs_f32(
             &mut self,
             step: &'static ::aot_rt::StepInfo,
-            params: &'static ::aot_rt::kernels::SoftmaxI8,
-            x: &[i8],
-            y: &mut [i8],
+            params: &'static ::aot_rt::kernels::UnaryF32,
+            x: &[f32],
+            y: &mut [f32],
         ) -> ::core::result::Result<(), Self::Error> {
-            (**self).softmax_i8(step, params, x, y)
+            (**self).abs_f32(step, params, x, y)
         }
     }
 
@@ -621,64 +544,44 @@ mod aot_dense {
         static CONSTANTS: ::aot_rt::Constants<{ super::Dense::CONSTANT_BYTES }> =
             ::aot_rt::Constants::new(*super::CONSTANT_DATA);
 
-        static FULLY_CONNECTED_0: kernels::FullyConnectedI8 = kernels::FullyConnectedI8 {
+        static FULLY_CONNECTED_0: kernels::FullyConnectedF32 = kernels::FullyConnectedF32 {
             batch: 1,
             inputs: 3,
             outputs: 2,
-            input_zero_point: 0,
-            weights_zero_point: 5,
-            output: kernels::OutputI8 {
-                zero_point: 1,
-                min: -128,
-                max: 127,
-                single_rounding: false,
+            range: kernels::RangeF32 {
+                min: f32::NEG_INFINITY,
+                max: f32::INFINITY,
             },
         };
 
         /// `dense`: 3 → 2; 6 MACs. On `npu`.
         pub fn fully_connected_0<Npu: DenseNpu, Dsp: DenseDsp>(
             workspace: &mut Workspace,
+            x: &[f32; 3],
             instrument: &mut impl Instrument,
             devices: &mut DenseDevices<Npu, Dsp>,
         ) -> Result<Npu::Error, Dsp::Error> {
             if instrument.before(&STEPS[0]) == Action::Skip {
                 return Ok(());
             }
-            let (x, y) = workspace.borrow::<(Read<i8, 0, 3>, Write<i8, 3, 2>)>();
-            let weights = CONSTANTS.get::<i8, 5, 6>();
+            let y = workspace.write::<f32, 0, 2>();
+            let weights = CONSTANTS.get::<f32, 0, 6>();
             let bias = &[];
-            let multipliers = CONSTANTS.get::<i32, 0, 1>();
-            let shifts = CONSTANTS.get::<i8, 4, 1>();
             let step = &STEPS[0];
             devices
                 .npu
                 .call(step, |device| {
-                    device.fully_connected_i8(
-                        step,
-                        &FULLY_CONNECTED_0,
-                        x,
-                        y,
-                        weights,
-                        bias,
-                        multipliers,
-                        shifts,
-                    )
+                    device.fully_connected_f32(step, &FULLY_CONNECTED_0, x, y, weights, bias)
                 })
                 .map_err(DenseError::Npu)?;
-            instrument.after(&STEPS[0], &[Elements::I8(workspace.read::<i8, 3, 2>())]);
+            instrument.after(&STEPS[0], &[Elements::F32(workspace.read::<f32, 0, 2>())]);
             Ok(())
         }
 
-        static SOFTMAX_1: kernels::SoftmaxI8 = kernels::SoftmaxI8 {
-            rows: 1,
-            columns: 2,
-            multiplier: 1_073_741_824,
-            shift: 26,
-            min_difference: -31,
-        };
+        static ABS_1: kernels::UnaryF32 = kernels::UnaryF32 { len: 2 };
 
-        /// `softmax`: 1×2. On `dsp`.
-        pub fn softmax_1<Npu: DenseNpu, Dsp: DenseDsp>(
+        /// `magnitude`: 2 elements. On `dsp`.
+        pub fn abs_1<Npu: DenseNpu, Dsp: DenseDsp>(
             workspace: &mut Workspace,
             instrument: &mut impl Instrument,
             devices: &mut DenseDevices<Npu, Dsp>,
@@ -686,13 +589,13 @@ mod aot_dense {
             if instrument.before(&STEPS[1]) == Action::Skip {
                 return Ok(());
             }
-            let (x, y) = workspace.borrow::<(Read<i8, 3, 2>, Write<i8, 0, 2>)>();
+            let (x, y) = workspace.borrow::<(Read<f32, 0, 2>, Write<f32, 8, 2>)>();
             let step = &STEPS[1];
             devices
                 .dsp
-                .call(step, |device| device.softmax_i8(step, &SOFTMAX_1, x, y))
+                .call(step, |device| device.abs_f32(step, &ABS_1, x, y))
                 .map_err(DenseError::Dsp)?;
-            instrument.after(&STEPS[1], &[Elements::I8(workspace.read::<i8, 0, 2>())]);
+            instrument.after(&STEPS[1], &[Elements::F32(workspace.read::<f32, 8, 2>())]);
             Ok(())
         }
 
@@ -703,13 +606,14 @@ mod aot_dense {
         pub fn step<Npu: DenseNpu, Dsp: DenseDsp>(
             workspace: &mut Workspace,
             program_counter: usize,
+            input_1: &[f32; 3],
             instrument: &mut impl Instrument,
             devices: &mut DenseDevices<Npu, Dsp>,
         ) -> ::core::result::Result<usize, DenseError<Npu::Error, Dsp::Error>> {
             let mut next_counter = program_counter + 1;
             match program_counter {
-                0 => fully_connected_0(workspace, instrument, devices)?,
-                1 => softmax_1(workspace, instrument, devices)?,
+                0 => fully_connected_0(workspace, input_1, instrument, devices)?,
+                1 => abs_1(workspace, instrument, devices)?,
                 _ => next_counter = program_counter,
             }
             Ok(next_counter)
@@ -721,21 +625,21 @@ mod aot_dense {
                 index: 0,
                 name: "fully_connected_0",
                 operator: "fully_connected",
-                kernel: Some("fully_connected_i8"),
+                kernel: Some("fully_connected_f32"),
                 node: "dense",
                 macs: 6,
-                bytes: 16,
+                bytes: 44,
                 rows: 1,
                 device: Some("npu"),
             },
             StepInfo {
                 index: 1,
-                name: "softmax_1",
-                operator: "softmax",
-                kernel: Some("softmax_i8"),
-                node: "softmax",
+                name: "abs_1",
+                operator: "abs",
+                kernel: Some("abs_f32"),
+                node: "magnitude",
                 macs: 0,
-                bytes: 4,
+                bytes: 16,
                 rows: 1,
                 device: Some("dsp"),
             },
@@ -757,35 +661,33 @@ mod aot_dense {
             name: "Dense",
             file: File { name: "dense.json", bytes: 1_234, sha256: "abababababababababababababababababababababababababababababababab" },
             files: &[],
-            configuration: Configuration { toml: "[devices.dsp]\nactivate = \"per_run\"\ncalls = \"direct\"\noperators = [\"softmax\"]\n\n[devices.npu]\nactivate = \"caller\"\ncalls = \"direct\"\noperators = [\"fully_connected\"]\n", sha256: "f3b61ccda0389ad7687dea8f59403dd0decbd2994e325266bb560ec1e812d2a1" },
+            configuration: Configuration { toml: "inputs = \"caller\"\n\n[devices.dsp]\nactivate = \"per_run\"\ncalls = \"direct\"\noperators = [\"abs\"]\n\n[devices.npu]\nactivate = \"caller\"\ncalls = \"direct\"\noperators = [\"fully_connected\"]\n", sha256: "cef9ca9f0ae7198881e160d4cee9d745dec6fe7fdfbf7ee242f1ddcc44cb96dc" },
             operators: &[],
             inputs: &[
-                TensorInfo { name: "input_1", dtype: DType::I8, shape: &[1, 3], quantization: Some(Quantization { scale: 0.1, zero_point: 0 }) },
+                TensorInfo { name: "input_1", dtype: DType::F32, shape: &[1, 3], quantization: None },
             ],
             outputs: &[
-                TensorInfo { name: "softmax", dtype: DType::I8, shape: &[1, 2], quantization: Some(Quantization { scale: 0.003_906_25, zero_point: -128 }) },
+                TensorInfo { name: "magnitude", dtype: DType::F32, shape: &[1, 2], quantization: None },
             ],
             pools: &[
-                Pool { name: "workspace", kind: PoolKind::Workspace, bytes: 5, limit: None, section: None, copy: false },
-                Pool { name: "constants", kind: PoolKind::Constants, bytes: 11, limit: None, section: None, copy: false },
+                Pool { name: "workspace", kind: PoolKind::Workspace, bytes: 16, limit: None, section: None, copy: false },
+                Pool { name: "constants", kind: PoolKind::Constants, bytes: 24, limit: None, section: None, copy: false },
             ],
             tensors: &[
-                Tensor { name: "input_1", dtype: Some(DType::I8), shape: &[1, 3], quantization: Some(Quantization { scale: 0.1, zero_point: 0 }), bytes: 3, pool: Some(0), offset: Some(0), steps: [0, 0], alias_of: None },
-                Tensor { name: "dense", dtype: Some(DType::I8), shape: &[1, 2], quantization: Some(Quantization { scale: 0.5, zero_point: 1 }), bytes: 2, pool: Some(0), offset: Some(3), steps: [0, 1], alias_of: None },
-                Tensor { name: "softmax", dtype: Some(DType::I8), shape: &[1, 2], quantization: Some(Quantization { scale: 0.003_906_25, zero_point: -128 }), bytes: 2, pool: Some(0), offset: Some(0), steps: [1, 2], alias_of: None },
+                Tensor { name: "input_1", dtype: Some(DType::F32), shape: &[1, 3], quantization: None, bytes: 12, pool: None, offset: None, steps: [0, 0], alias_of: None },
+                Tensor { name: "dense", dtype: Some(DType::F32), shape: &[1, 2], quantization: None, bytes: 8, pool: Some(0), offset: Some(0), steps: [0, 1], alias_of: None },
+                Tensor { name: "magnitude", dtype: Some(DType::F32), shape: &[1, 2], quantization: None, bytes: 8, pool: Some(0), offset: Some(8), steps: [1, 2], alias_of: None },
             ],
             steps: &[
                 Step { info: &super::steps::STEPS[0], operands: &[
-                    Operand { name: "x", access: Access::Read, dtype: DType::I8, len: 3, tensor: Some(0), pool: Some(0), offset: Some(0) },
-                    Operand { name: "y", access: Access::Write, dtype: DType::I8, len: 2, tensor: Some(1), pool: Some(0), offset: Some(3) },
-                    Operand { name: "weights", access: Access::Read, dtype: DType::I8, len: 6, tensor: None, pool: Some(1), offset: Some(5) },
-                    Operand { name: "bias", access: Access::Read, dtype: DType::I32, len: 0, tensor: None, pool: Some(1), offset: Some(0) },
-                    Operand { name: "multipliers", access: Access::Read, dtype: DType::I32, len: 1, tensor: None, pool: Some(1), offset: Some(0) },
-                    Operand { name: "shifts", access: Access::Read, dtype: DType::I8, len: 1, tensor: None, pool: Some(1), offset: Some(4) },
+                    Operand { name: "x", access: Access::Read, dtype: DType::F32, len: 3, tensor: Some(0), pool: None, offset: None },
+                    Operand { name: "y", access: Access::Write, dtype: DType::F32, len: 2, tensor: Some(1), pool: Some(0), offset: Some(0) },
+                    Operand { name: "weights", access: Access::Read, dtype: DType::F32, len: 6, tensor: None, pool: Some(1), offset: Some(0) },
+                    Operand { name: "bias", access: Access::Read, dtype: DType::F32, len: 0, tensor: None, pool: Some(1), offset: Some(0) },
                 ] },
                 Step { info: &super::steps::STEPS[1], operands: &[
-                    Operand { name: "x", access: Access::Read, dtype: DType::I8, len: 2, tensor: Some(1), pool: Some(0), offset: Some(3) },
-                    Operand { name: "y", access: Access::Write, dtype: DType::I8, len: 2, tensor: Some(2), pool: Some(0), offset: Some(0) },
+                    Operand { name: "x", access: Access::Read, dtype: DType::F32, len: 2, tensor: Some(1), pool: Some(0), offset: Some(0) },
+                    Operand { name: "y", access: Access::Write, dtype: DType::F32, len: 2, tensor: Some(2), pool: Some(0), offset: Some(8) },
                 ] },
             ],
             devices: &[
@@ -793,10 +695,10 @@ mod aot_dense {
                 "npu",
             ],
             sizes: Sizes {
-                arena_bytes: 5,
-                lower_bound: 5,
+                arena_bytes: 16,
+                lower_bound: 16,
                 proved: true,
-                constant_bytes: 11,
+                constant_bytes: 24,
                 state_bytes: 0,
                 macs: 6,
                 control_flow: false,

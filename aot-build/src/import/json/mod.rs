@@ -11,7 +11,7 @@ mod regions;
 mod states;
 mod tensors;
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;
 mod text;
 
 use super::Source;

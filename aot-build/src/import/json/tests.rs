@@ -12,6 +12,7 @@ use crate::error::Problem;
 use crate::graph::{Data, Graph, Quantization, Shape};
 use crate::import::Source;
 use crate::ops::{FullyConnected, Op, Quantize};
+use crate::test_folder::Folder;
 use crate::weights::{Stored, npy, safetensors};
 
 /// A model without a problem; the tests put one in.
@@ -186,29 +187,10 @@ fn a_cycle_is_named() {
     }
 }
 
-/// A folder of files that goes away with the test.
-pub(crate) struct Folder(std::path::PathBuf);
-
 impl Folder {
-    pub(crate) fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("aot-build-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
-        std::fs::write(self.0.join(name), bytes).unwrap();
-    }
-
     /// Imports `model.json`.
     pub(crate) fn import(&self) -> Result<crate::import::Imported, crate::Error> {
-        crate::import::import(&self.0.join("model.json"), &crate::Config::default())
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+        crate::import::import(&self.join("model.json"), &crate::Config::default())
     }
 }
 

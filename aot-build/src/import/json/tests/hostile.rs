@@ -3,11 +3,12 @@
 
 use std::fmt::Write as _;
 
-use super::{Folder, import};
+use super::import;
 use crate::Config;
 use crate::error::Problem;
 use crate::graph::GraphBuilder;
 use crate::import as importing;
+use crate::test_folder::Folder;
 
 const FLOATS: &str = r#"{"dtype": "f32", "shape": [1, 4, 4, 2]}"#;
 const FINE: &str =
@@ -256,7 +257,7 @@ fn files_beyond_the_limit() {
     folder.write("w.npy", npy);
     folder.write("model.json", &text);
     let read = |model_limit| {
-        importing::import(&folder.0.join("model.json"), &Config { model_limit, ..Config::default() })
+        importing::import(&folder.join("model.json"), &Config { model_limit, ..Config::default() })
     };
     assert!(read(json + 2 * npy_bytes).is_ok());
     let message = |limit| read(limit).unwrap_err().problems[0].message.clone();
@@ -273,7 +274,7 @@ fn files_beyond_the_limit() {
 fn links_that_leave_the_folder() {
     let (folder, outside) = (Folder::new("linked"), Folder::new("outside"));
     outside.write("w.npy", "");
-    std::os::unix::fs::symlink(outside.0.join("w.npy"), folder.0.join("w.npy")).unwrap();
+    std::os::unix::fs::symlink(outside.join("w.npy"), folder.join("w.npy")).unwrap();
     let data = r#"{"dtype": "i8", "shape": [10], "data": {"npy": "w.npy"}}"#;
     folder.write("model.json", one("relu", "{}", &[data], &[data]));
     let found = folder.import().unwrap_err().to_string();

@@ -17,7 +17,7 @@
     reason = "the user takes what it needs; names and lengths are the model's"
 )]
 mod aot_dense {
-    const CONSTANT_DATA: &[u8; 23] = include_bytes!("convolutions_registry.bin");
+    const CONSTANT_DATA: &[u8; 14] = include_bytes!("convolution_registry.bin");
 
     /// Finds nothing.
     ///
@@ -27,9 +27,9 @@ mod aot_dense {
     /// |        | name     | type                | real value    |
     /// |--------|----------|---------------------|---------------|
     /// | input  | `image`  | `[i8; 16]`, 1×4×4×1 | `(q + 3) / 2` |
-    /// | output | `conv 1` | `[i8; 16]`, 1×4×4×1 | `(q + 3) / 2` |
+    /// | output | `conv 0` | `[i8; 16]`, 1×4×4×1 | `(q + 3) / 2` |
     ///
-    /// RAM 21 bytes (proved minimal), constants 23 bytes, 288 MACs.
+    /// RAM 21 bytes (proved minimal), constants 14 bytes, 144 MACs.
     #[derive(Debug, Default)]
     pub struct Dense {
         workspace: ::aot_rt::Workspace<{ Dense::ARENA_BYTES }>,
@@ -55,11 +55,11 @@ mod aot_dense {
         /// Bytes of RAM: the workspace.
         pub const ARENA_BYTES: usize = 21;
         /// Bytes of flash: the constants.
-        pub const CONSTANT_BYTES: usize = 23;
+        pub const CONSTANT_BYTES: usize = 14;
         /// Multiply-accumulates of a run.
-        pub const MACS: u64 = 288;
+        pub const MACS: u64 = 144;
         /// The steps, in order; what an instrument is told of them.
-        pub const STEPS: &'static [::aot_rt::StepInfo; 2] = &steps::STEPS;
+        pub const STEPS: &'static [::aot_rt::StepInfo; 1] = &steps::STEPS;
         /// What the compiler knows of the model. A program that does not name it holds nothing of it.
         pub const METADATA: &'static ::aot_rt::metadata::Metadata = &metadata::METADATA;
 
@@ -73,12 +73,12 @@ mod aot_dense {
             zero_point: -3,
         };
 
-        /// Extents of output `conv 1`, outermost first.
-        pub const CONV_1_SHAPE: [usize; 4] = [1, 4, 4, 1];
-        /// Number of elements of output `conv 1`.
-        pub const CONV_1_LEN: usize = 16;
-        /// Scale and zero point of output `conv 1`.
-        pub const CONV_1_QUANTIZATION: ::aot_rt::Quantization = ::aot_rt::Quantization {
+        /// Extents of output `conv 0`, outermost first.
+        pub const CONV_0_SHAPE: [usize; 4] = [1, 4, 4, 1];
+        /// Number of elements of output `conv 0`.
+        pub const CONV_0_LEN: usize = 16;
+        /// Scale and zero point of output `conv 0`.
+        pub const CONV_0_QUANTIZATION: ::aot_rt::Quantization = ::aot_rt::Quantization {
             scale: 0.5,
             zero_point: -3,
         };
@@ -155,7 +155,7 @@ mod aot_dense {
         /// Its region in the workspace, to be written before
         /// [`run_in_place`](Self::run_in_place).
         pub fn image_mut(&mut self) -> &mut [i8; 16] {
-            self.workspace.write::<i8, 5, 16>()
+            self.workspace.write::<i8, 0, 16>()
         }
 
         /// Runs the model on what is in the regions of its inputs.
@@ -184,8 +184,7 @@ mod aot_dense {
         ) -> ::core::result::Result<&[i8; 16], ::aot_rt::CallError> {
             let workspace = &mut self.workspace;
             steps::conv2d_0(workspace, instrument, kernels)?;
-            steps::conv2d_1(workspace, instrument, kernels)?;
-            Ok(self.conv_1())
+            Ok(self.conv_0())
         }
 
         /// Starts a run that goes step by step: copies its inputs into the workspace first.
@@ -241,11 +240,11 @@ mod aot_dense {
             run.finish_async().await
         }
 
-        /// Output `conv 1`, shape `[1, 4, 4, 1]`, real value `(q + 3) / 2`.
+        /// Output `conv 0`, shape `[1, 4, 4, 1]`, real value `(q + 3) / 2`.
         ///
         /// As the last run left it; writing an input may destroy it.
         #[must_use]
-        pub fn conv_1(&self) -> &[i8; 16] {
+        pub fn conv_0(&self) -> &[i8; 16] {
             self.workspace.read::<i8, 5, 16>()
         }
 
@@ -255,10 +254,10 @@ mod aot_dense {
             Self::IMAGE_QUANTIZATION.quantize_i8(real)
         }
 
-        /// The real value of an integer of output `conv 1`.
+        /// The real value of an integer of output `conv 0`.
         #[must_use]
-        pub fn dequantize_conv_1(q: i8) -> f32 {
-            Self::CONV_1_QUANTIZATION.dequantize(q.into())
+        pub fn dequantize_conv_0(q: i8) -> f32 {
+            Self::CONV_0_QUANTIZATION.dequantize(q.into())
         }
     }
 
@@ -341,7 +340,7 @@ mod aot_dense {
         pub fn finish(mut self) -> DenseStepped<&'a [i8; 16]> {
             while self.step()?.is_some() {}
             let Self { runner, .. } = self;
-            Ok(runner.conv_1())
+            Ok(runner.conv_0())
         }
 
         /// [`finish`](Self::finish), and lets other tasks of an executor run after each step.
@@ -366,10 +365,10 @@ mod aot_dense {
             quantization: Some(Self::IMAGE_QUANTIZATION),
         }];
         const OUTPUTS: &'static [::aot_rt::TensorInfo] = &[::aot_rt::TensorInfo {
-            name: "conv 1\n",
+            name: "conv 0\n",
             dtype: ::aot_rt::DType::I8,
-            shape: &Self::CONV_1_SHAPE,
-            quantization: Some(Self::CONV_1_QUANTIZATION),
+            shape: &Self::CONV_0_SHAPE,
+            quantization: Some(Self::CONV_0_QUANTIZATION),
         }];
         const STEPS: &'static [::aot_rt::StepInfo] = Self::STEPS;
 
@@ -382,16 +381,16 @@ mod aot_dense {
             let [image] = inputs else {
                 return Err(::aot_rt::IoError::InputCount);
             };
-            let [conv_1] = outputs else {
+            let [conv_0] = outputs else {
                 return Err(::aot_rt::IoError::OutputCount);
             };
             let image = ::aot_rt::input_elements::<u8, 16>(image, 0)?;
-            let conv_1 = ::aot_rt::output_elements::<u8, 16>(conv_1, 0)?;
-            *self.workspace.write::<u8, 5, 16>() = *image;
+            let conv_0 = ::aot_rt::output_elements::<u8, 16>(conv_0, 0)?;
+            *self.workspace.write::<u8, 0, 16>() = *image;
             let kernels = &DenseKernels::default();
             let done = self.run_in_place_with(instrument, kernels);
             done.map_err(::aot_rt::IoError::Kernel)?;
-            *conv_1 = *self.workspace.read::<u8, 5, 16>();
+            *conv_0 = *self.workspace.read::<u8, 5, 16>();
             Ok(())
         }
     }
@@ -458,35 +457,6 @@ mod aot_dense {
             let bias: &[i32; 0] = &[];
             let multipliers = CONSTANTS.get::<i32, 0, 1>();
             let shifts = CONSTANTS.get::<i8, 4, 1>();
-            let overlap = const { Overlap::of(&CONV2D_0, 5, 0) };
-            let tensors = &mut [
-                Tensor::write(memory),
-                Tensor::read(weights),
-                Tensor::read(bias),
-                Tensor::read(multipliers),
-                Tensor::read(shifts),
-            ];
-            let called = (kernels.conv2d_i8)(&CONV2D_0, Mode::Overlapping(overlap), tensors);
-            CallError::check(&STEPS[0], called)?;
-            instrument.after(&STEPS[0], &[Elements::I8(workspace.read::<i8, 0, 16>())]);
-            Ok(())
-        }
-
-        /// `conv 1`: 3×3, 1 → 1; 144 MACs.
-        #[inline(never)]
-        pub fn conv2d_1(
-            workspace: &mut Workspace,
-            instrument: &mut impl Instrument,
-            kernels: &Kernels,
-        ) -> Result<(), CallError> {
-            if instrument.before(&STEPS[1]) == Action::Skip {
-                return Ok(());
-            }
-            let memory = workspace.write::<i8, 0, 21>();
-            let weights = CONSTANTS.get::<i8, 14, 9>();
-            let bias: &[i32; 0] = &[];
-            let multipliers = CONSTANTS.get::<i32, 0, 1>();
-            let shifts = CONSTANTS.get::<i8, 4, 1>();
             let overlap = const { Overlap::of(&CONV2D_0, 0, 5) };
             let tensors = &mut [
                 Tensor::write(memory),
@@ -496,8 +466,8 @@ mod aot_dense {
                 Tensor::read(shifts),
             ];
             let called = (kernels.conv2d_i8)(&CONV2D_0, Mode::Overlapping(overlap), tensors);
-            CallError::check(&STEPS[1], called)?;
-            instrument.after(&STEPS[1], &[Elements::I8(workspace.read::<i8, 5, 16>())]);
+            CallError::check(&STEPS[0], called)?;
+            instrument.after(&STEPS[0], &[Elements::I8(workspace.read::<i8, 5, 16>())]);
             Ok(())
         }
 
@@ -514,37 +484,23 @@ mod aot_dense {
             let mut next_counter = program_counter + 1;
             match program_counter {
                 0 => conv2d_0(workspace, instrument, kernels)?,
-                1 => conv2d_1(workspace, instrument, kernels)?,
                 _ => next_counter = program_counter,
             }
             Ok(next_counter)
         }
 
         /// What an instrument is told of the steps, in order; those within a step follow it.
-        pub static STEPS: [StepInfo; 2] = [
-            StepInfo {
-                index: 0,
-                name: "conv2d_0",
-                operator: "conv2d",
-                kernel: Some("conv2d_i8"),
-                node: "conv 0\n",
-                macs: 144,
-                bytes: 46,
-                rows: 1,
-                device: None,
-            },
-            StepInfo {
-                index: 1,
-                name: "conv2d_1",
-                operator: "conv2d",
-                kernel: Some("conv2d_i8"),
-                node: "conv 1\n",
-                macs: 144,
-                bytes: 46,
-                rows: 1,
-                device: None,
-            },
-        ];
+        pub static STEPS: [StepInfo; 1] = [StepInfo {
+            index: 0,
+            name: "conv2d_0",
+            operator: "conv2d",
+            kernel: Some("conv2d_i8"),
+            node: "conv 0\n",
+            macs: 144,
+            bytes: 46,
+            rows: 1,
+            device: None,
+        }];
 
         /// The kernels that this model needs.
         pub static KERNELS: [KernelEntry; 1] = [KernelEntry {
@@ -574,30 +530,21 @@ mod aot_dense {
                 TensorInfo { name: "image", dtype: DType::I8, shape: &[1, 4, 4, 1], quantization: Some(Quantization { scale: 0.5, zero_point: -3 }) },
             ],
             outputs: &[
-                TensorInfo { name: "conv 1\n", dtype: DType::I8, shape: &[1, 4, 4, 1], quantization: Some(Quantization { scale: 0.5, zero_point: -3 }) },
+                TensorInfo { name: "conv 0\n", dtype: DType::I8, shape: &[1, 4, 4, 1], quantization: Some(Quantization { scale: 0.5, zero_point: -3 }) },
             ],
             pools: &[
                 Pool { name: "workspace", kind: PoolKind::Workspace, bytes: 21, limit: None, section: None, copy: false },
-                Pool { name: "constants", kind: PoolKind::Constants, bytes: 23, limit: None, section: None, copy: false },
+                Pool { name: "constants", kind: PoolKind::Constants, bytes: 14, limit: None, section: None, copy: false },
             ],
             tensors: &[
-                Tensor { name: "image", dtype: Some(DType::I8), shape: &[1, 4, 4, 1], quantization: Some(Quantization { scale: 0.5, zero_point: -3 }), bytes: 16, pool: Some(0), offset: Some(5), steps: [0, 0], alias_of: None },
-                Tensor { name: "conv 0\n", dtype: Some(DType::I8), shape: &[1, 4, 4, 1], quantization: Some(Quantization { scale: 0.5, zero_point: -3 }), bytes: 16, pool: Some(0), offset: Some(0), steps: [0, 1], alias_of: None },
-                Tensor { name: "conv 1\n", dtype: Some(DType::I8), shape: &[1, 4, 4, 1], quantization: Some(Quantization { scale: 0.5, zero_point: -3 }), bytes: 16, pool: Some(0), offset: Some(5), steps: [1, 2], alias_of: None },
+                Tensor { name: "image", dtype: Some(DType::I8), shape: &[1, 4, 4, 1], quantization: Some(Quantization { scale: 0.5, zero_point: -3 }), bytes: 16, pool: Some(0), offset: Some(0), steps: [0, 0], alias_of: None },
+                Tensor { name: "conv 0\n", dtype: Some(DType::I8), shape: &[1, 4, 4, 1], quantization: Some(Quantization { scale: 0.5, zero_point: -3 }), bytes: 16, pool: Some(0), offset: Some(5), steps: [0, 1], alias_of: None },
             ],
             steps: &[
                 Step { info: &super::steps::STEPS[0], operands: &[
-                    Operand { name: "x", access: Access::Read, dtype: DType::I8, len: 16, tensor: Some(0), pool: Some(0), offset: Some(5) },
-                    Operand { name: "y", access: Access::Write, dtype: DType::I8, len: 16, tensor: Some(1), pool: Some(0), offset: Some(0) },
+                    Operand { name: "x", access: Access::Read, dtype: DType::I8, len: 16, tensor: Some(0), pool: Some(0), offset: Some(0) },
+                    Operand { name: "y", access: Access::Write, dtype: DType::I8, len: 16, tensor: Some(1), pool: Some(0), offset: Some(5) },
                     Operand { name: "weights", access: Access::Read, dtype: DType::I8, len: 9, tensor: None, pool: Some(1), offset: Some(5) },
-                    Operand { name: "bias", access: Access::Read, dtype: DType::I32, len: 0, tensor: None, pool: Some(1), offset: Some(0) },
-                    Operand { name: "multipliers", access: Access::Read, dtype: DType::I32, len: 1, tensor: None, pool: Some(1), offset: Some(0) },
-                    Operand { name: "shifts", access: Access::Read, dtype: DType::I8, len: 1, tensor: None, pool: Some(1), offset: Some(4) },
-                ] },
-                Step { info: &super::steps::STEPS[1], operands: &[
-                    Operand { name: "x", access: Access::Read, dtype: DType::I8, len: 16, tensor: Some(1), pool: Some(0), offset: Some(0) },
-                    Operand { name: "y", access: Access::Write, dtype: DType::I8, len: 16, tensor: Some(2), pool: Some(0), offset: Some(5) },
-                    Operand { name: "weights", access: Access::Read, dtype: DType::I8, len: 9, tensor: None, pool: Some(1), offset: Some(14) },
                     Operand { name: "bias", access: Access::Read, dtype: DType::I32, len: 0, tensor: None, pool: Some(1), offset: Some(0) },
                     Operand { name: "multipliers", access: Access::Read, dtype: DType::I32, len: 1, tensor: None, pool: Some(1), offset: Some(0) },
                     Operand { name: "shifts", access: Access::Read, dtype: DType::I8, len: 1, tensor: None, pool: Some(1), offset: Some(4) },
@@ -608,9 +555,9 @@ mod aot_dense {
                 arena_bytes: 21,
                 lower_bound: 21,
                 proved: true,
-                constant_bytes: 23,
+                constant_bytes: 14,
                 state_bytes: 0,
-                macs: 288,
+                macs: 144,
                 control_flow: false,
             },
         };
