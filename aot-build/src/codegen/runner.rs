@@ -119,8 +119,12 @@ impl Runner<'_> {
 
     /// The inherent items.
     fn implementation(&self, code: &mut Code, steps: &Steps<'_>) {
-        let lifetime = if self.holding() == Holding::Shared { "<'_>" } else { "" };
-        code.block(format!("impl {}{lifetime} {{", self.name()), "}", |code| {
+        let [generics, lifetime] = match self.run_struct() {
+            _ if self.holding() != Holding::Shared => ["", ""],
+            Some(_) => ["<'a>", "<'a>"],
+            None => ["", "<'_>"],
+        };
+        code.block(format!("impl{generics} {}{lifetime} {{", self.name()), "}", |code| {
             self.constants(code);
             if self.holding() != Holding::Shared {
                 self.constructors(code);
@@ -326,7 +330,7 @@ impl Runner<'_> {
             if self.has_state() {
                 code.line("let result = devices.end(result);");
                 // It may be half of what it was and half of what it was to become.
-                let forget = format!("{} = false;", self.flag("has_state"));
+                let forget = format!("{} = false;", self.flag("self", "has_state"));
                 code.block("if result.is_err() {", "}", |code| code.line(forget));
                 code.line("result?;");
             } else {
@@ -411,6 +415,16 @@ impl Runner<'_> {
         }
     }
 
+    /// An output of `runner`, for as long as its memory is borrowed.
+    fn output_of(&self, runner: &str, port: &Port<'_>) -> String {
+        if runner != "self" && self.holding() == Holding::Shared {
+            // By way of its method, only for as long as the runner is.
+            let (memory, region) = (&self.ports.memory(port).name, port.place.arguments());
+            return format!("{runner}.{memory}.read::<{region}>()");
+        }
+        format!("{runner}.{}()", port.ident)
+    }
+
     /// What a run of `runner` gives, at the end of its function.
     pub(super) fn result(&self, code: &mut Code, runner: &str) {
         let [open, close] = if self.fallible() { ["Ok(", ")"] } else { ["", ""] };
@@ -418,12 +432,12 @@ impl Runner<'_> {
             (Placement::Workspace, Some(name), outputs) => {
                 code.block(format!("{open}{name} {{"), &format!("}}{close}"), |code| {
                     for port in outputs {
-                        code.line(format!("{0}: {runner}.{0}(),", port.ident));
+                        code.line(format!("{}: {},", port.ident, self.output_of(runner, port)));
                     }
                 });
             }
             (Placement::Workspace, None, [port]) => {
-                code.line(format!("{open}{runner}.{}(){close}", port.ident));
+                code.line(format!("{open}{}{close}", self.output_of(runner, port)));
             }
             _ if self.fallible() => code.line("Ok(())"),
             _ => (),

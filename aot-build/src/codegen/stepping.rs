@@ -21,9 +21,7 @@ struct Given {
 impl Runner<'_> {
     /// Name of the struct of a run, unless the input is pushed in rows.
     pub(super) fn run_struct(&self) -> Option<String> {
-        // Not yet where other models share the memory.
-        let stepped = self.pushed_layers().is_none() && self.holding() != Holding::Shared;
-        stepped.then(|| format!("{}Run", self.model.type_name))
+        self.pushed_layers().is_none().then(|| format!("{}Run", self.model.type_name))
     }
 
     /// Whether a run holds the caller's inputs.
@@ -48,9 +46,14 @@ impl Runner<'_> {
             self.aliases(code);
         }
         code.blank();
+        let (has, field) = if self.holding() == Holding::Shared {
+            ("has the runner, so that nothing else uses that or its memory", format!("{runner}<'a>"))
+        } else {
+            ("borrows the runner, so that nothing else uses that", format!("&'a mut {runner}"))
+        };
         code.doc(format!(
             "A run of [`{runner}`] that goes step by step.\n\n\
-             It borrows the runner, so that nothing else uses that meanwhile. One that is dropped\n\
+             It {has} meanwhile. One that is dropped\n\
              before its end has no outputs."
         ));
         if self.has_state() {
@@ -60,7 +63,7 @@ impl Runner<'_> {
         code.line(r#"#[must_use = "a run does nothing by itself"]"#);
         let generics = [vec!["'a".to_owned()], self.drivers(), vec!["I = ()".into()]].concat();
         code.block(format!("pub struct {name}<{}> {{", generics.join(", ")), "}", |code| {
-            code.line(format!("runner: &'a mut {runner},"));
+            code.line(format!("runner: {field},"));
             code.line("instrument: I,");
             if self.devices.is_used() {
                 code.line(format!("active: {}<'a, {},", self.active(), &self.devices.parameters()[1..]));
@@ -227,16 +230,24 @@ impl Runner<'_> {
     }
 
     /// The signature of a method that starts a run; what the run holds is there as long as
-    /// the runner is borrowed.
+    /// the runner is borrowed. A runner that shares its memory is one borrow already: the run takes
+    /// it.
     fn start_signature(&self, code: &mut Code, open: &str, given: Given, result: impl Fn(&str) -> String) {
         let holds_inputs = given.inputs && self.holds_inputs();
         let company = self.held_company();
+        let shared = self.holding() == Holding::Shared;
         let named = holds_inputs || self.holds_outputs() || !company.is_empty();
-        let lifetime = if named { "'a" } else { "'_" };
-        let mut generics = Vec::from_iter(named.then(|| "'a".to_owned()));
+        let lifetime = if shared || named { "'a" } else { "'_" };
+        let mut generics = Vec::from_iter((named && !shared).then(|| "'a".to_owned()));
         generics.extend(self.drivers());
         generics.extend(given.instrument.then(|| "I: ::aot_rt::Instrument".to_owned()));
-        let mut arguments = vec![if named { "&'a mut self" } else { "&mut self" }.to_owned()];
+        let receiver = match (shared, named) {
+            (true, _) if given.instrument && self.prepares_run(given) => "mut self",
+            (true, _) => "self",
+            (false, true) => "&'a mut self",
+            (false, false) => "&mut self",
+        };
+        let mut arguments = vec![receiver.to_owned()];
         if given.instrument {
             arguments.push("instrument: I".into());
         }
@@ -263,6 +274,12 @@ impl Runner<'_> {
         code.wide_list(&open, &arguments, &format!("){} {{", arrow(&result)));
     }
 
+    /// Whether what starts a run calls methods of the runner that write its memory.
+    fn prepares_run(&self, given: Given) -> bool {
+        let copies = given.inputs && !self.holds_inputs() && !self.ports.inputs.is_empty();
+        copies || self.has_state() || self.has_copies()
+    }
+
     /// The arguments of a method that starts a run: the caller's arrays.
     fn start_arguments(&self, inputs: bool) -> Vec<String> {
         let inputs = match self.inputs_struct() {
@@ -277,7 +294,10 @@ impl Runner<'_> {
     fn new_run(&self, code: &mut Code, steps: &Steps<'_>, run: &str) {
         self.ensure_state(code);
         if self.has_state() && !steps.steps().is_empty() {
-            code.line("self.has_state = false; // Until the run has come to its end.");
+            code.line(format!(
+                "{} = false; // Until the run has come to its end.",
+                self.flag("self", "has_state")
+            ));
         }
         code.block(format!("{run} {{"), "}", |code| {
             let field = |name: &str, value: &str| {
@@ -345,7 +365,7 @@ impl Runner<'_> {
             self.run_step(code, steps);
             if self.has_state() {
                 code.block(format!("if self.position == {} {{", steps.end()), "}", |code| {
-                    code.line("self.runner.has_state = true;");
+                    code.line(format!("{} = true;", self.flag("self.runner", "has_state")));
                 });
             }
             code.line(if self.fallible() { "Ok(Some(step))" } else { "Some(step)" });
