@@ -9,8 +9,9 @@ use super::{
     digits_float, digits_float_20000, digits_rows_18432, dilated_volumes, dilated_volumes_2000,
     dilated_volumes_3200, images, images_300, images_432, layer, layer_64, layer_200, lstm, lstm_160,
     lstm_330, lstm_backwards, lstm_backwards_330, lstm_sequences, lstm_sequences_350, lstm_sequences_700,
-    lstm_sequences_1010, matrices, matrices_10, nested, nested_216, nested_500, rnn, rnn_360, rnn_750,
-    transposed, transposed_1300, transposed_1900, transposed_images, transposed_images_2000,
+    lstm_sequences_1010, matrices, matrices_10, nested, nested_216, nested_500, rnn, rnn_360, rnn_750, svdf,
+    svdf_30, svdf_40, svdf_batch, svdf_batch_20, svdf_batch_80, svdf_memory, svdf_memory_45, svdf_rank,
+    svdf_rank_80, transposed, transposed_1300, transposed_1900, transposed_images, transposed_images_2000,
     transposed_images_4300, transposed_odd, transposed_odd_300, values, volumes, volumes_12000,
 };
 
@@ -116,12 +117,19 @@ fn recurrent_layers_become_several_steps() {
     within!(330, lstm_backwards_330, lstm_backwards);
     within!(360, rnn_360, rnn);
     within!(750, rnn_750, rnn);
+    within!(30, svdf_30, svdf);
+    within!(40, svdf_40, svdf);
+    within!(20, svdf_batch_20, svdf_batch);
+    within!(80, svdf_batch_80, svdf_batch);
+    within!(45, svdf_memory_45, svdf_memory);
+    within!(80, svdf_rank_80, svdf_rank);
 }
 
 /// What a layer remembers goes on from run to run.
 #[test]
 fn divided_layers_remember() {
     let (mut whole, mut divided) = (lstm::Runner::new(), lstm_160::Runner::new());
+    let (mut filter, mut divided_filter) = (svdf_rank::Runner::new(), svdf_rank_80::Runner::new());
     let (mut backwards, mut divided_backwards) =
         (lstm_backwards::Runner::new(), lstm_backwards_330::Runner::new());
     let first = *whole.run(&values());
@@ -130,6 +138,7 @@ fn divided_layers_remember() {
     assert_eq!(divided.run(&values()), whole.y());
     for _ in 0..3 {
         assert_eq!(backwards.run(&values()), divided_backwards.run(&values()));
+        assert_eq!(filter.run(&values()), divided_filter.run(&values()));
     }
 }
 

@@ -21,6 +21,7 @@ models! {
     dilated_volumes dilated_volumes_2000 dilated_volumes_3200
     lstm lstm_160 lstm_330 lstm_sequences lstm_sequences_350 lstm_sequences_700 lstm_sequences_1010
     lstm_backwards lstm_backwards_330 rnn rnn_360 rnn_750
+    svdf svdf_30 svdf_40 svdf_batch svdf_batch_20 svdf_batch_80 svdf_memory svdf_memory_45 svdf_rank svdf_rank_80
 }
 
 mod asynchronous;

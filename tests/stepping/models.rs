@@ -7,7 +7,7 @@ use aot_build::Builder;
 use aot_build::config::{Calls, InputPlacement, Memory, Placement};
 
 /// Layers that become several steps, with limits: the names of modules, and conformance cases.
-const DIVIDED: [(&str, &str, &[u64]); 11] = [
+const DIVIDED: [(&str, &str, &[u64]); 15] = [
     ("images", "conv_2d_i8_batch2_valid_stride2_relu", &[300, 432]),
     ("depthwise", "depthwise_conv_2d_f32_batch3", &[300, 1200]),
     ("transposed", "transpose_conv_f32_same_stride2_relu", &[1300, 1900]),
@@ -19,6 +19,10 @@ const DIVIDED: [(&str, &str, &[u64]); 11] = [
     ("lstm_sequences", "unidirectional_sequence_lstm_i8_batch2", &[350, 700, 1010]),
     ("lstm_backwards", "bidirectional_sequence_lstm_f32_merged", &[330]),
     ("rnn", "unidirectional_sequence_rnn_f32_batch2_relu", &[360, 750]),
+    ("svdf", "svdf_f32_batch2_rank1_relu6", &[30, 40]),
+    ("svdf_batch", "svdf_i8_batch2_rank1_relu", &[20, 80]),
+    ("svdf_memory", "svdf_i8_memory_i8", &[45]),
+    ("svdf_rank", "svdf_i8_rank2", &[80]),
 ];
 
 /// Names of the modules, and what makes them.

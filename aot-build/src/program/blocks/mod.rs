@@ -8,6 +8,7 @@
 
 mod products;
 mod sequences;
+mod svdf;
 mod windows;
 
 use std::ops::Range;
@@ -70,7 +71,8 @@ fn divided(step: Step, limit: u64, is_region: bool) -> Vec<Step> {
 }
 
 fn parts(whole: Whole<'_>) -> Option<Vec<Part>> {
-    products::parts(whole).or_else(|| windows::parts(whole)).or_else(|| sequences::parts(whole))
+    let families = [products::parts, windows::parts, sequences::parts, svdf::parts];
+    families.into_iter().find_map(|parts| parts(whole))
 }
 
 /// Neighbours in a result that are computed together.
