@@ -49,7 +49,7 @@ impl Devices<'_> {
         code.line(format!("    ::aot_rt::BoundDevice<D, {len}>,"));
         code.line(format!("    ::aot_rt::Missing<{len}>,"));
         code.block("> {", "}", |code| {
-            code.list("let names = [", &names, "];", CALL_WIDTH);
+            code.list("let names = &[", &names, "];", CALL_WIDTH);
             code.line("::aot_rt::BoundDevice::bind(device, names, tables)");
         });
     }
