@@ -55,7 +55,7 @@ impl Devices<'_> {
     }
 
     /// Names of what steps call on a device.
-    fn called(&self, device: &Device<'_>) -> BTreeSet<String> {
+    pub(in crate::codegen) fn called(&self, device: &Device<'_>) -> BTreeSet<String> {
         let steps = self.model.compiled.program.steps.iter().flat_map(Step::with_nested);
         let calls = steps.filter_map(|step| step.call().filter(|call| call.device == device.index));
         calls.map(crate::program::Call::name).collect()
