@@ -140,7 +140,7 @@ fn streamed(mut program: Program, goal: Goal, config: &Config) -> Result<Compile
     let pushed = if config.inputs == InputPlacement::Rows { Some(pushed_input(&program)?) } else { None };
     let most = config.max_step_macs.map(NonZeroU64::get);
     if let Some(limit) = most {
-        blocks::divide_products(&mut program, limit);
+        blocks::divide(&mut program, limit);
     }
     streaming::stream(&mut program, goal, pushed, config.search_limit).map_err(|step| {
         let message = format!("the input cannot be pushed row by row: step `{step}` needs all of it");

@@ -266,6 +266,8 @@ mod tests {
             "{text}"
         );
         assert!(error(shared(&["Both"])).contains("two types would be named `Both`"));
+        // That of a run of the first model.
+        assert!(error(shared(&["First", "FirstRun"])).contains("two types would be named `FirstRun`"));
         assert!(error(shared(&[])).contains("there are no models to share it"));
         let pool = Pool { copy: true, ..Pool::default() };
         assert!(error(shared(&["First"]).pool("dtcm", pool)).contains("only constants are copied"));

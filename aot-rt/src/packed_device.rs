@@ -68,7 +68,7 @@ impl<D: Device, const N: usize> BoundDevice<D, N> {
     /// When some are in no table: all of them.
     pub fn bind(
         device: D,
-        names: [&'static str; N],
+        names: &'static [&'static str; N],
         tables: &[&[DeviceEntry<D>]],
     ) -> Result<Self, Missing<N>> {
         let find = |name| {

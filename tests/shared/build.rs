@@ -4,11 +4,12 @@ mod pools;
 
 use std::path::PathBuf;
 
-use aot_build::config::{InputPlacement, Memory, Optimize, Placement, Pool, PoolKind};
+use aot_build::config::{Calls, InputPlacement, Memory, Optimize, Placement, Pool, PoolKind};
 use aot_build::{Builder, Error};
 
 const DIGITS: &str = "../../examples/digits/model/digits.tflite";
 const FILTER: &str = "../conformance/cases/svdf_i8_memory_i8/model.tflite";
+const LOOPS: &str = "../conformance/cases/while_f32_nested_while/model.tflite";
 
 /// A model without a state, the same in another form, and one with a state.
 fn models() -> [Builder; 3] {
@@ -41,5 +42,13 @@ fn main() -> Result<(), Error> {
     // One that is fed row by row.
     let rows = Builder::new(DIGITS).name("ByRows").inputs(InputPlacement::Rows).memory(Memory::Min);
     Builder::models([rows, Builder::new(FILTER).name("Other")]).shared_workspace("Fed").compile()?;
+
+    // For runs that go step by step: rows and a device, kernels bound by name, a loop.
+    let helped = Builder::new(DIGITS).name("Helped").memory(Memory::Min);
+    let helped = helped.device("npu", |node| node.operator() == "fully_connected");
+    let bound = Builder::new(FILTER).name("Bound").calls(Calls::Registry);
+    Builder::models([helped, bound, Builder::new(LOOPS).name("Loops")])
+        .shared_workspace("Stepped")
+        .compile()?;
     Ok(())
 }

@@ -14,6 +14,14 @@ models! {
     branches loops layer matrices
     digits_18432 digits_40000 digits_147455 digits_rows_18432 digits_float_20000
     layer_64 layer_200 matrices_10
+    nested nested_216 nested_500
+    images images_300 images_432 depthwise depthwise_300 depthwise_1200
+    transposed transposed_1300 transposed_1900 transposed_images transposed_images_2000 transposed_images_4300
+    transposed_odd transposed_odd_300 volumes volumes_12000
+    dilated_volumes dilated_volumes_2000 dilated_volumes_3200
+    lstm lstm_160 lstm_330 lstm_sequences lstm_sequences_350 lstm_sequences_700 lstm_sequences_1010
+    lstm_backwards lstm_backwards_330 rnn rnn_360 rnn_750
+    svdf svdf_30 svdf_40 svdf_batch svdf_batch_20 svdf_batch_80 svdf_memory svdf_memory_45 svdf_rank svdf_rank_80
 }
 
 mod asynchronous;
@@ -34,6 +42,12 @@ trait Value: Copy {
 impl Value for i8 {
     fn of(i: usize) -> Self {
         (i.wrapping_mul(0x9e37_79b9).wrapping_add(7) >> 8) as Self
+    }
+}
+
+impl Value for i16 {
+    fn of(i: usize) -> Self {
+        Self::from(i8::of(i)) * 100
     }
 }
 

@@ -156,9 +156,9 @@ impl Runner<'_> {
     }
 
     /// `self.has_state`, as a place.
-    pub(super) fn flag(&self, name: &str) -> String {
+    pub(super) fn flag(&self, runner: &str, name: &str) -> String {
         let star = if self.holding() == Holding::Shared { "*" } else { "" };
-        format!("{star}self.{name}")
+        format!("{star}{runner}.{name}")
     }
 
     pub(super) fn constructors(&self, code: &mut Code) {

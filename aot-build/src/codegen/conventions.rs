@@ -309,7 +309,7 @@ impl Runner<'_> {
         code.block(format!(") -> {result} {{"), "}", |code| {
             let names: Vec<_> = kernels.keys().map(|kernel| (*kernel).to_owned()).collect();
             let quoted: Vec<_> = names.iter().map(|name| format!("{name:?}")).collect();
-            code.list("let names = [", &quoted, "];", CALL_WIDTH);
+            code.list("let names = &[", &quoted, "];", CALL_WIDTH);
             code.list("let [", &names, "] = ::aot_rt::bind(names, tables)?;", CALL_WIDTH);
             fields(code, &format!("Ok({name}"), names.into_iter());
         });

@@ -19,6 +19,7 @@ mod names;
 mod ports;
 mod positions;
 mod pushing;
+mod reference;
 mod rows;
 mod runner;
 mod shared;
@@ -33,6 +34,7 @@ mod writer;
 pub(crate) use docs::{plain, real_value};
 pub(crate) use names::is_snake_case;
 pub use names::{check_types, snake_case, type_name};
+pub use reference::{ReferenceDevices, reference_devices};
 pub(crate) use shared::generate_shared;
 
 use devices::Devices;
@@ -53,7 +55,6 @@ const MODULE_ATTRIBUTES: &str = r#"#[allow(
     unreachable_pub,
     clippy::many_single_char_names,
     clippy::needless_pass_by_value,
-    clippy::result_large_err,
     clippy::similar_names,
     clippy::struct_field_names,
     clippy::too_many_arguments,

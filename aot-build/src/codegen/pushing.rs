@@ -62,7 +62,7 @@ impl Runner<'_> {
                 code.list("let done = steps::rows_0(", &passed, ");", CALL_WIDTH);
                 code.block("if done.is_err() {", "}", |code| code.line("self.restart();"));
                 if self.has_state() {
-                    code.line(format!("{} = done.is_ok();", self.flag("has_state")));
+                    code.line(format!("{} = done.is_ok();", self.flag("self", "has_state")));
                 }
                 code.line("done");
             } else {

@@ -1,11 +1,12 @@
 //! The runner: its struct, its constants, and `run` in the form that the placement
 //! of inputs and outputs asks for.
 
-use aot_rt::DType;
+mod ports;
+
+use ports::{dequantize, quantize};
 
 use super::devices::Devices;
 use super::environment::INSTRUMENT;
-use super::literal::{array, float, integer};
 use super::memories::Holding;
 use super::ports::{Port, Ports};
 use super::steps::Steps;
@@ -93,34 +94,14 @@ impl Runner<'_> {
         code.block(format!("pub struct {}{lifetime} {{", self.name()), "}", |code| self.fields(code));
     }
 
-    /// The structs of inputs and of outputs, where there are several.
-    fn port_structs(&self, code: &mut Code) {
-        let groups = [
-            (self.inputs_struct(), "input", &self.ports.inputs, Placement::Workspace),
-            (self.outputs_struct(), "output", &self.ports.outputs, self.ports.output_place),
-        ];
-        for (name, role, ports, place) in groups {
-            let Some(name) = name else { continue };
-            // Results in the workspace are read, the caller's arrays are written.
-            let written = role == "output" && place == Placement::Caller;
-            code.blank();
-            code.doc(format!("The {role}s of [`{}`].", self.name()));
-            code.line(if written { "#[derive(Debug)]" } else { "#[derive(Clone, Copy, Debug)]" });
-            code.block(format!("pub struct {name}<'a> {{"), "}", |code| {
-                for port in ports {
-                    let reference = if written { "&'a mut" } else { "&'a" };
-                    let title = if role == "input" { "Input" } else { "Output" };
-                    code.doc(docs::port(title, port));
-                    code.line(format!("pub {}: {reference} {},", port.ident, port.array()));
-                }
-            });
-        }
-    }
-
     /// The inherent items.
     fn implementation(&self, code: &mut Code, steps: &Steps<'_>) {
-        let lifetime = if self.holding() == Holding::Shared { "<'_>" } else { "" };
-        code.block(format!("impl {}{lifetime} {{", self.name()), "}", |code| {
+        let [generics, lifetime] = match self.run_struct() {
+            _ if self.holding() != Holding::Shared => ["", ""],
+            Some(_) => ["<'a>", "<'a>"],
+            None => ["", "<'_>"],
+        };
+        code.block(format!("impl{generics} {}{lifetime} {{", self.name()), "}", |code| {
             self.constants(code);
             if self.holding() != Holding::Shared {
                 self.constructors(code);
@@ -166,92 +147,6 @@ impl Runner<'_> {
             for port in &self.ports.kept {
                 dequantize(code, "kept tensor", port);
             }
-        });
-    }
-
-    fn constants(&self, code: &mut Code) {
-        let compiled = &self.model.compiled;
-        let mut constant = |doc: &str, name: &str, ty: &str, value: String| {
-            code.doc(doc);
-            code.line(format!("pub const {name}: {ty} = {value};"));
-        };
-        let constant_bytes = compiled.program.constants.bytes().len();
-        let arena = match (self.holding(), compiled.workspaces.len()) {
-            (Holding::Shared, _) => "Bytes of RAM: the workspace that it shares.",
-            (_, 1) => "Bytes of RAM: the workspace.",
-            _ => "Bytes of RAM: the workspace, all its pools.",
-        };
-        constant(arena, "ARENA_BYTES", "usize", integer(compiled.arena_bytes));
-        if self.has_state() {
-            let bytes = integer(compiled.program.state_bytes());
-            constant("Bytes of these that are kept from run to run.", "STATE_BYTES", "usize", bytes);
-        }
-        let flash = match self.holding() {
-            Holding::Shared => "Bytes of flash: the constants that it shares.",
-            Holding::Own | Holding::Static => "Bytes of flash: the constants.",
-        };
-        constant(flash, "CONSTANT_BYTES", "usize", integer(constant_bytes));
-        if self.holding() != Holding::Shared {
-            self.memories().bytes(|doc, name, value| constant(&doc, &name, "usize", value));
-        }
-        let macs = if compiled.program.has_control() {
-            "Multiply-accumulates of a run; of branches those of the larger one, of loops those of\none iteration."
-        } else {
-            "Multiply-accumulates of a run."
-        };
-        constant(macs, "MACS", "u64", integer(compiled.program.macs()));
-        code.doc("The steps, in order; what an instrument is told of them.");
-        let steps: usize = compiled.program.steps.iter().map(|step| step.with_nested().len()).sum();
-        code.line(format!("pub const STEPS: &'static [::aot_rt::StepInfo; {steps}] = &steps::STEPS;"));
-        metadata::constant(code);
-        let inputs = self.ports.inputs.iter().map(|port| ("input", port));
-        let outputs = self.ports.outputs.iter().map(|port| ("output", port));
-        let kept = self.ports.kept.iter().map(|port| ("kept tensor", port));
-        for (role, port) in inputs.chain(outputs).chain(kept) {
-            code.blank();
-            let name = docs::code_span(&port.port.name);
-            let (upper, shape) = (&port.upper, &port.ty().shape);
-            code.doc(format!("Extents of {role} {name}, outermost first."));
-            code.line(format!("pub const {upper}_SHAPE: [usize; {}] = {};", shape.len(), array(shape)));
-            code.doc(format!("Number of elements of {role} {name}."));
-            code.line(format!("pub const {upper}_LEN: usize = {};", integer(shape.elements())));
-            if let Some(quantization) = port.quantization() {
-                code.doc(format!("Scale and zero point of {role} {name}."));
-                let ty = "::aot_rt::Quantization";
-                code.block(format!("pub const {upper}_QUANTIZATION: {ty} = {ty} {{"), "};", |code| {
-                    code.line(format!("scale: {},", float(quantization.scale)));
-                    code.line(format!("zero_point: {},", integer(quantization.zero_point)));
-                });
-            }
-        }
-    }
-
-    fn input_region(&self, code: &mut Code, port: &Port<'_>) {
-        code.blank();
-        code.doc(format!(
-            "{}\n\nIts region in the workspace, to be written before\n[`run_in_place`](Self::run_in_place).",
-            docs::port("Input", port)
-        ));
-        code.block(
-            format!("pub fn {}_mut(&mut self) -> &mut {} {{", port.ident, port.array()),
-            "}",
-            |code| {
-                let (memory, region) = (&self.ports.memory(port).name, port.place.arguments());
-                code.line(format!("self.{memory}.write::<{region}>()"));
-            },
-        );
-    }
-
-    fn result_region(&self, code: &mut Code, title: &str, port: &Port<'_>) {
-        code.blank();
-        code.doc(format!(
-            "{}\n\nAs the last run left it; writing an input may destroy it.",
-            docs::port(title, port)
-        ));
-        code.line("#[must_use]");
-        code.block(format!("pub fn {}(&self) -> &{} {{", port.ident, port.array()), "}", |code| {
-            let (memory, region) = (&self.ports.memory(port).name, port.place.arguments());
-            code.line(format!("self.{memory}.read::<{region}>()"));
         });
     }
 
@@ -326,7 +221,7 @@ impl Runner<'_> {
             if self.has_state() {
                 code.line("let result = devices.end(result);");
                 // It may be half of what it was and half of what it was to become.
-                let forget = format!("{} = false;", self.flag("has_state"));
+                let forget = format!("{} = false;", self.flag("self", "has_state"));
                 code.block("if result.is_err() {", "}", |code| code.line(forget));
                 code.line("result?;");
             } else {
@@ -411,6 +306,16 @@ impl Runner<'_> {
         }
     }
 
+    /// An output of `runner`, for as long as its memory is borrowed.
+    fn output_of(&self, runner: &str, port: &Port<'_>) -> String {
+        if runner != "self" && self.holding() == Holding::Shared {
+            // By way of its method, only for as long as the runner is.
+            let (memory, region) = (&self.ports.memory(port).name, port.place.arguments());
+            return format!("{runner}.{memory}.read::<{region}>()");
+        }
+        format!("{runner}.{}()", port.ident)
+    }
+
     /// What a run of `runner` gives, at the end of its function.
     pub(super) fn result(&self, code: &mut Code, runner: &str) {
         let [open, close] = if self.fallible() { ["Ok(", ")"] } else { ["", ""] };
@@ -418,12 +323,12 @@ impl Runner<'_> {
             (Placement::Workspace, Some(name), outputs) => {
                 code.block(format!("{open}{name} {{"), &format!("}}{close}"), |code| {
                     for port in outputs {
-                        code.line(format!("{0}: {runner}.{0}(),", port.ident));
+                        code.line(format!("{}: {},", port.ident, self.output_of(runner, port)));
                     }
                 });
             }
             (Placement::Workspace, None, [port]) => {
-                code.line(format!("{open}{runner}.{}(){close}", port.ident));
+                code.line(format!("{open}{}{close}", self.output_of(runner, port)));
             }
             _ if self.fallible() => code.line("Ok(())"),
             _ => (),
@@ -518,32 +423,4 @@ fn is_documentation(attribute: &str) -> bool {
 /// Whether a user's attribute derives the trait `name`, so that we must not.
 fn derives(attribute: &str, name: &str) -> bool {
     attribute.contains("derive") && attribute.split(|c: char| !c.is_alphanumeric()).any(|word| word == name)
-}
-
-fn quantize(code: &mut Code, port: &Port<'_>) {
-    let number = port.number();
-    // There is no helper for 64 bits: no operator takes such numbers as quantized.
-    if port.quantization().is_none() || port.ty().dtype == DType::I64 {
-        return;
-    }
-    code.blank();
-    code.doc(format!("The integer of input {} nearest to `real`.", docs::code_span(&port.port.name)));
-    code.line("#[must_use]");
-    code.block(format!("pub fn quantize_{}(real: f32) -> {number} {{", port.ident), "}", |code| {
-        code.line(format!("Self::{}_QUANTIZATION.quantize_{}(real)", port.upper, port.ty().dtype.name()));
-    });
-}
-
-fn dequantize(code: &mut Code, role: &str, port: &Port<'_>) {
-    let number = port.number();
-    if port.quantization().is_none() || port.ty().dtype == DType::I64 {
-        return;
-    }
-    code.blank();
-    code.doc(format!("The real value of an integer of {role} {}.", docs::code_span(&port.port.name)));
-    code.line("#[must_use]");
-    code.block(format!("pub fn dequantize_{}(q: {number}) -> f32 {{", port.ident), "}", |code| {
-        let q = if port.ty().dtype == DType::I32 { "q" } else { "q.into()" };
-        code.line(format!("Self::{}_QUANTIZATION.dequantize({q})", port.upper));
-    });
 }

@@ -1,6 +1,8 @@
 //! Prints several models that share their memory: a struct that holds it, and a runner for each,
 //! which borrows that struct for as long as it is there.
 
+use std::collections::HashSet;
+
 use super::constructors::Holder;
 use super::devices::Devices;
 use super::literal::integer;
@@ -19,7 +21,7 @@ use crate::error::{Problem, spaced};
 ///
 /// # Errors
 ///
-/// When a device's name cannot be one in it.
+/// When a device's name cannot be one in it, or two types would have one name.
 pub(crate) fn generate_shared(
     type_name: &str,
     models: &[Model],
@@ -47,6 +49,11 @@ pub(crate) fn generate_shared(
     for (sharer, attributes) in sharers.iter().zip(attributes) {
         sharer.module(&mut code, attributes);
         exports.extend(sharer.runner().exports());
+    }
+    let mut known = HashSet::new();
+    if let Some(name) = exports.iter().find(|name| !known.insert(name.as_str())) {
+        return Err(Problem::new(format!("two types would be named `{name}`"))
+            .help("give one of the models another name with `Builder::name`"));
     }
     let constants =
         models.first().map_or(Vec::new(), |model| model.compiled.program.constants.bytes().to_vec());

@@ -80,7 +80,7 @@ impl Runner<'_> {
         code.block("pub fn load_constants(&mut self) {", "}", |code| {
             let copied = self.memories().copies().map(|(_, memory)| self.memories().borrowed(memory));
             code.list("steps::load_constants(", &copied.collect::<Vec<_>>(), ");", CALL_WIDTH);
-            code.line(format!("{} = true;", self.flag("has_constants")));
+            code.line(format!("{} = true;", self.flag("self", "has_constants")));
         });
     }
 
@@ -92,11 +92,11 @@ impl Runner<'_> {
     /// Copies constants and resets the state before the first run.
     pub(super) fn ensure_state(&self, code: &mut Code) {
         if self.has_copies() {
-            let open = format!("if !{} {{", self.flag("has_constants"));
+            let open = format!("if !{} {{", self.flag("self", "has_constants"));
             code.block(open, "}", |code| code.line("self.load_constants();"));
         }
         if self.has_state() {
-            let open = format!("if !{} {{", self.flag("has_state"));
+            let open = format!("if !{} {{", self.flag("self", "has_state"));
             code.block(open, "}", |code| code.line("self.reset();"));
         }
     }
@@ -105,14 +105,14 @@ impl Runner<'_> {
     /// from the initial one.
     pub(super) fn doubt_state(&self, code: &mut Code) {
         if self.has_state() && self.binds() {
-            code.line(format!("{} = false; // Until all steps have run.", self.flag("has_state")));
+            code.line(format!("{} = false; // Until all steps have run.", self.flag("self", "has_state")));
         }
     }
 
     /// The steps have run.
     pub(super) fn trust_state(&self, code: &mut Code) {
         if self.has_state() && self.binds() {
-            code.line(format!("{} = true;", self.flag("has_state")));
+            code.line(format!("{} = true;", self.flag("self", "has_state")));
         }
     }
 
@@ -126,7 +126,7 @@ impl Runner<'_> {
         code.block("pub fn reset(&mut self) {", "}", |code| {
             let memories = steps.state_memories().into_iter().map(|memory| self.memories().borrowed(memory));
             code.list("steps::reset(", &memories.collect::<Vec<_>>(), ");", CALL_WIDTH);
-            code.line(format!("{} = true;", self.flag("has_state")));
+            code.line(format!("{} = true;", self.flag("self", "has_state")));
         });
     }
 }

@@ -1,8 +1,8 @@
 //! Runs that go step by step: the struct of such a run, and the methods that start it.
 
-use super::literal::integer;
+mod advance;
+
 use super::memories::Holding;
-use super::ports::Port;
 use super::runner::Runner;
 use super::steps::Steps;
 use super::writer::{CALL_WIDTH, Code, MAX_WIDTH};
@@ -21,9 +21,7 @@ struct Given {
 impl Runner<'_> {
     /// Name of the struct of a run, unless the input is pushed in rows.
     pub(super) fn run_struct(&self) -> Option<String> {
-        // Not yet where other models share the memory.
-        let stepped = self.pushed_layers().is_none() && self.holding() != Holding::Shared;
-        stepped.then(|| format!("{}Run", self.model.type_name))
+        self.pushed_layers().is_none().then(|| format!("{}Run", self.model.type_name))
     }
 
     /// Whether a run holds the caller's inputs.
@@ -48,9 +46,14 @@ impl Runner<'_> {
             self.aliases(code);
         }
         code.blank();
+        let (has, field) = if self.holding() == Holding::Shared {
+            ("has the runner, so that nothing else uses that or its memory", format!("{runner}<'a>"))
+        } else {
+            ("borrows the runner, so that nothing else uses that", format!("&'a mut {runner}"))
+        };
         code.doc(format!(
             "A run of [`{runner}`] that goes step by step.\n\n\
-             It borrows the runner, so that nothing else uses that meanwhile. One that is dropped\n\
+             It {has} meanwhile. One that is dropped\n\
              before its end has no outputs."
         ));
         if self.has_state() {
@@ -60,7 +63,7 @@ impl Runner<'_> {
         code.line(r#"#[must_use = "a run does nothing by itself"]"#);
         let generics = [vec!["'a".to_owned()], self.drivers(), vec!["I = ()".into()]].concat();
         code.block(format!("pub struct {name}<{}> {{", generics.join(", ")), "}", |code| {
-            code.line(format!("runner: &'a mut {runner},"));
+            code.line(format!("runner: {field},"));
             code.line("instrument: I,");
             if self.devices.is_used() {
                 code.line(format!("active: {}<'a, {},", self.active(), &self.devices.parameters()[1..]));
@@ -227,16 +230,24 @@ impl Runner<'_> {
     }
 
     /// The signature of a method that starts a run; what the run holds is there as long as
-    /// the runner is borrowed.
+    /// the runner is borrowed. A runner that shares its memory is one borrow already: the run takes
+    /// it.
     fn start_signature(&self, code: &mut Code, open: &str, given: Given, result: impl Fn(&str) -> String) {
         let holds_inputs = given.inputs && self.holds_inputs();
         let company = self.held_company();
+        let shared = self.holding() == Holding::Shared;
         let named = holds_inputs || self.holds_outputs() || !company.is_empty();
-        let lifetime = if named { "'a" } else { "'_" };
-        let mut generics = Vec::from_iter(named.then(|| "'a".to_owned()));
+        let lifetime = if shared || named { "'a" } else { "'_" };
+        let mut generics = Vec::from_iter((named && !shared).then(|| "'a".to_owned()));
         generics.extend(self.drivers());
         generics.extend(given.instrument.then(|| "I: ::aot_rt::Instrument".to_owned()));
-        let mut arguments = vec![if named { "&'a mut self" } else { "&mut self" }.to_owned()];
+        let receiver = match (shared, named) {
+            (true, _) if given.instrument && self.prepares_run(given) => "mut self",
+            (true, _) => "self",
+            (false, true) => "&'a mut self",
+            (false, false) => "&mut self",
+        };
+        let mut arguments = vec![receiver.to_owned()];
         if given.instrument {
             arguments.push("instrument: I".into());
         }
@@ -263,6 +274,12 @@ impl Runner<'_> {
         code.wide_list(&open, &arguments, &format!("){} {{", arrow(&result)));
     }
 
+    /// Whether what starts a run calls methods of the runner that write its memory.
+    fn prepares_run(&self, given: Given) -> bool {
+        let copies = given.inputs && !self.holds_inputs() && !self.ports.inputs.is_empty();
+        copies || self.has_state() || self.has_copies()
+    }
+
     /// The arguments of a method that starts a run: the caller's arrays.
     fn start_arguments(&self, inputs: bool) -> Vec<String> {
         let inputs = match self.inputs_struct() {
@@ -277,7 +294,10 @@ impl Runner<'_> {
     fn new_run(&self, code: &mut Code, steps: &Steps<'_>, run: &str) {
         self.ensure_state(code);
         if self.has_state() && !steps.steps().is_empty() {
-            code.line("self.has_state = false; // Until the run has come to its end.");
+            code.line(format!(
+                "{} = false; // Until the run has come to its end.",
+                self.flag("self", "has_state")
+            ));
         }
         code.block(format!("{run} {{"), "}", |code| {
             let field = |name: &str, value: &str| {
@@ -306,232 +326,6 @@ impl Runner<'_> {
             }
         });
     }
-
-    /// The methods of a run.
-    pub(super) fn run_implementation(&self, code: &mut Code, steps: &Steps<'_>, run: &str) {
-        code.blank();
-        let lifetime = if self.gives_outputs() { "'a" } else { "'_" };
-        let mut generics = Vec::from_iter(self.gives_outputs().then(|| "'a".to_owned()));
-        generics.extend(self.drivers());
-        generics.push("I: ::aot_rt::Instrument".into());
-        let open = format!("impl<{}> {} {{", generics.join(", "), self.run_type(run, lifetime, true));
-        code.block(open, "}", |code| {
-            next_step(code, steps);
-            self.step(code, steps);
-            self.run_until(code);
-            self.finishes(code);
-        });
-    }
-
-    fn step(&self, code: &mut Code, steps: &Steps<'_>) {
-        code.blank();
-        code.doc("Runs the next step, and says which that was; `None` when all have run.");
-        self.doc_step_errors(code);
-        let short = format!("{}Step", self.model.type_name);
-        let result = arrow(&self.step_result(if self.fallible() { &short } else { STEP }));
-        code.block(format!("pub fn step(&mut self){result} {{"), "}", |code| {
-            if steps.steps().is_empty() {
-                let [open, close] = self.success();
-                return code.line(format!("{open}self.next_step(){close}"));
-            }
-            self.check_ended(code, "::aot_rt::StepError::Ended");
-            if self.fallible() {
-                code.line("let Some(step) = self.next_step() else {");
-                code.line("    return Ok(None);");
-                code.line("};");
-            } else {
-                code.line("let step = self.next_step()?;");
-            }
-            self.run_step(code, steps);
-            if self.has_state() {
-                code.block(format!("if self.position == {} {{", steps.end()), "}", |code| {
-                    code.line("self.runner.has_state = true;");
-                });
-            }
-            code.line(if self.fallible() { "Ok(Some(step))" } else { "Some(step)" });
-        });
-    }
-
-    /// Runs the step at the position; one that fails leaves the run at no position.
-    fn run_step(&self, code: &mut Code, steps: &Steps<'_>) {
-        if self.fallible() {
-            code.line("let position = ::core::mem::replace(&mut self.position, usize::MAX);");
-        }
-        if self.devices.is_used() {
-            code.line("self.active.begin().map_err(::aot_rt::StepError::Failed)?;");
-        }
-        steps.borrow_memories(code, "self.runner", &steps.sites(0).collect::<Vec<_>>());
-        code.line("let instrument = &mut self.instrument;");
-        if self.devices.is_used() {
-            code.line("let devices = &mut *self.active.devices;");
-        }
-        for argument in self.kernel_argument() {
-            code.line(format!("let {argument} = self.{argument};"));
-        }
-        let arguments = |position: &str| steps.step_arguments(position, |port| self.held(port));
-        if !self.fallible() {
-            return code.list("self.position = steps::step(", &arguments("self.position"), ");", CALL_WIDTH);
-        }
-        code.list("let result = steps::step(", &arguments("position"), ");", CALL_WIDTH);
-        if self.devices.is_used() {
-            let end = integer(steps.end());
-            code.block("let result = match result {", "};", |code| {
-                code.line(format!("Ok(position) if position < {end} => Ok(position),"));
-                code.line(format!("result => self.active.end(result.map(|_| ())).map(|()| {end}),"));
-            });
-        }
-        code.line("self.position = result.map_err(::aot_rt::StepError::Failed)?;");
-    }
-
-    /// Name of the struct that knows whether a run has devices active.
-    fn active(&self) -> String {
-        format!("{}Active", self.model.type_name)
-    }
-
-    /// What deactivates the devices when a run is given up.
-    pub(super) fn active_items(&self, code: &mut Code) {
-        let (name, parameters) = (self.active(), self.devices.parameters());
-        let drivers = self.drivers().join(", ");
-        let ty = format!("{name}<'_, {}", &parameters[1..]);
-        let result = self.devices.result("()");
-        code.blank();
-        code.doc("Devices, and whether a run has to deactivate them.");
-        code.line("#[derive(Debug)]");
-        code.block(format!("struct {name}<'a, {drivers}> {{"), "}", |code| {
-            code.line(format!("devices: &'a mut {}{parameters},", self.devices.holder()));
-            code.line("begun: bool,");
-        });
-        code.blank();
-        code.block(format!("impl<{drivers}> {ty} {{"), "}", |code| {
-            code.doc("Activates what the run has to, before its first step.");
-            code.wide_list("fn begin(", &["&mut self".into()], &format!(") -> {result} {{"));
-            code.indented(|code| {
-                code.block("if self.begun {", "}", |code| code.line("return Ok(());"));
-                code.line("self.begun = true;");
-                code.block("match self.devices.begin() {", "}", |code| {
-                    code.line("Ok(()) => Ok(()),");
-                    code.line("failed => self.end(failed),");
-                });
-            });
-            code.line("}");
-            code.blank();
-            code.doc("Deactivates what is not to stay active behind a run that ended with `result`.");
-            let arguments = ["&mut self".into(), format!("result: {result}")];
-            code.wide_list("fn end(", &arguments, &format!(") -> {result} {{"));
-            code.indented(|code| {
-                code.line("self.begun = false;");
-                code.line("self.devices.end(result)");
-            });
-            code.line("}");
-        });
-        code.blank();
-        code.block(format!("impl<{drivers}> ::core::ops::Drop for {ty} {{"), "}", |code| {
-            code.block("fn drop(&mut self) {", "}", |code| {
-                code.block("if self.begun {", "}", |code| {
-                    code.line("let _ = self.end(Ok(())); // Nobody is there to be told.");
-                });
-            });
-        });
-    }
-
-    /// Returns early where the run has failed.
-    fn check_ended(&self, code: &mut Code, error: &str) {
-        if self.fallible() {
-            code.block("if self.position == usize::MAX {", "}", |code| {
-                code.line(format!("return Err({error});"));
-            });
-        }
-    }
-
-    /// What stands around the result of a method that runs steps.
-    fn success(&self) -> [&'static str; 2] {
-        if self.fallible() { ["Ok(", ")"] } else { ["", ""] }
-    }
-
-    /// Documentation of how a method fails that runs steps.
-    fn doc_step_errors(&self, code: &mut Code) {
-        if self.fallible() {
-            code.doc("\n# Errors\n\nWhen a step fails, which ends the run, and at every call after that.");
-        }
-    }
-
-    /// How a run reaches a caller's array.
-    fn held(&self, port: &Port<'_>) -> String {
-        let is_input = self.ports.inputs.iter().any(|input| input.ident == port.ident);
-        let (field, name) =
-            if is_input { ("inputs", self.inputs_struct()) } else { ("outputs", self.outputs_struct()) };
-        if name.is_some() { format!("self.{field}.{}", port.ident) } else { format!("self.{field}") }
-    }
-
-    fn run_until(&self, code: &mut Code) {
-        code.blank();
-        code.doc(
-            "Runs the steps before the one that is called `name`, or before the first one of the\n\
-             model file's node that is: that is the next one then. Runs nothing where it is already.\n\n\
-             # Errors\n\n\
-             When there is no such step, or it does not come any more.",
-        );
-        let mut result = "::core::result::Result<(), ::aot_rt::UntilError>".to_owned();
-        if self.fallible() {
-            code.doc("When a step fails, which ends the run, and at every call after that.");
-            let errors = if self.devices.is_used() { self.devices.errors() } else { String::new() };
-            result = format!("{}Until{errors}", self.model.type_name);
-        }
-        code.wide_list(
-            "pub fn run_until(",
-            &["&mut self".into(), "name: &str".into()],
-            &format!(") -> {result} {{"),
-        );
-        code.indented(|code| {
-            self.check_ended(code, "::aot_rt::UntilError::Step(::aot_rt::StepError::Ended)");
-            code.line("loop {");
-            code.indented(|code| {
-                code.line("let next = self.next_step();");
-                let open = "match ::aot_rt::is_next(&steps::STEPS, &steps::REPEATED, name, next) {";
-                code.block(open, "}", |code| {
-                    code.line("Ok(false) => (),");
-                    code.line("result => return result.map(|_| ()),");
-                });
-                code.line(if self.fallible() {
-                    "self.step().map_err(::aot_rt::UntilError::Step)?;"
-                } else {
-                    "self.step();"
-                });
-            });
-            code.line("}");
-        });
-        code.line("}");
-    }
-
-    /// The methods that run what is left.
-    fn finishes(&self, code: &mut Code) {
-        let result = arrow(&self.step_result(&self.outputs_of("'a")));
-        let step = format!("self.step(){}", self.propagated());
-        code.blank();
-        code.doc("Runs the steps that are left.");
-        self.doc_step_errors(code);
-        let close = format!("){result} {{");
-        code.wide_list("pub fn finish(", &["mut self".into()], &close);
-        code.indented(|code| {
-            code.line(format!("while {step}.is_some() {{}}"));
-            if self.gives_outputs() {
-                code.line("let Self { runner, .. } = self;");
-            }
-            self.result(code, "runner");
-        });
-        code.line("}");
-        code.blank();
-        code.doc("[`finish`](Self::finish), and lets other tasks of an executor run after each step.");
-        self.doc_step_errors(code);
-        code.wide_list("pub async fn finish_async(", &["mut self".into()], &close);
-        code.indented(|code| {
-            code.block(format!("while {step}.is_some() {{"), "}", |code| {
-                code.line("::aot_rt::yield_now().await;");
-            });
-            code.line(format!("self.finish(){}", self.end()));
-        });
-        code.line("}");
-    }
 }
 
 /// `<items>`, for a function that is called `open` so far; nothing where there are none.
@@ -551,22 +345,4 @@ fn angled(code: &Code, open: &str, items: &[String]) -> String {
 /// ` -> type`, unless that is `()`.
 fn arrow(result: &str) -> String {
     if result == "()" { String::new() } else { format!(" -> {result}") }
-}
-
-fn next_step(code: &mut Code, steps: &Steps<'_>) {
-    code.doc("The step that comes next; `None` when all have run.");
-    code.line("#[must_use]");
-    code.block(format!("pub fn next_step(&self) -> {STEP} {{"), "}", |code| {
-        let tests: Vec<_> = steps.tests().collect();
-        if tests.is_empty() {
-            return code.line("steps::STEPS.get(self.position)");
-        }
-        code.block("let step = match self.position {", "};", |code| {
-            for (position, step) in tests {
-                code.line(format!("{position} => {step},"));
-            }
-            code.line("position => position,");
-        });
-        code.line("steps::STEPS.get(step)");
-    });
 }

@@ -1,6 +1,8 @@
 //! The steps: a function for each, which borrows its regions by type, gets its
 //! constants and calls its kernel.
 
+mod operands;
+
 use std::collections::{BTreeSet, HashMap};
 
 use aot_rt::Access;
@@ -448,69 +450,6 @@ impl<'m> Steps<'m> {
     /// Whether the kernel is compiled for its parameters.
     fn specialised(&self, kernel: &Kernel) -> bool {
         self.model.config.optimize == Optimize::Speed && specialises(kernel)
-    }
-
-    /// Borrows the step's regions, those of a memory together.
-    pub(super) fn regions(&mut self, code: &mut Code, arguments: &[Argument<'_>]) {
-        for (i, memory) in self.memories().memories.iter().enumerate() {
-            let regions = arguments.iter().filter_map(|argument| match &argument.place {
-                Place::Memory(region) if region.memory == i => Some((argument, region)),
-                Place::Memory(_) | Place::Caller(..) | Place::Constant(_) => None,
-            });
-            self.regions_of(code, &memory.name, &regions.collect::<Vec<_>>());
-        }
-    }
-
-    fn regions_of(&mut self, code: &mut Code, memory: &str, regions: &[(&Argument<'_>, &Region)]) {
-        match regions {
-            [] => (),
-            [(argument, region)] => {
-                let method = if argument.access == Access::Write { "write" } else { "read" };
-                let region = region.arguments();
-                code.line(format!("let {} = {memory}.{method}::<{region}>();", argument.name));
-            }
-            regions => {
-                let names: Vec<_> = regions.iter().map(|(argument, _)| argument.name).collect();
-                let mut types = Vec::new();
-                for (argument, region) in regions {
-                    self.imports.insert(if argument.access == Access::Write { "Write" } else { "Read" });
-                    types.push(region.of(argument.access));
-                }
-                let open = format!("let ({}) = {memory}.borrow::<(", names.join(", "));
-                code.wide_list(&open, &types, ")>();");
-            }
-        }
-    }
-
-    /// Names a constant, or the part of a caller's array that the step works on.
-    pub(super) fn binding(&mut self, code: &mut Code, argument: &Argument<'_>) {
-        let name = argument.name;
-        match &argument.place {
-            Place::Memory(_) => (),
-            Place::Constant(ConstantView { len: 0, .. }) if !self.described() => {
-                code.line(format!("let {name} = &[];"));
-            }
-            Place::Constant(view) => {
-                if view.len == 0 {
-                    return code.line(format!("let {name}: &[{}; 0] = &[];", view.dtype.rust_type()));
-                }
-                if let Some(ConstantPlace::Static(constants, offset)) = self.memories().constant(*view) {
-                    code.line(format!("let {name} = {};", constants.get(*view, offset)));
-                }
-            }
-            Place::Caller(view, port) => {
-                let (whole, from, to) = (port.units(), port.element(), view.dtype.rust_type());
-                if (view.offset, to, view.len) == (0, from, whole) {
-                    return;
-                }
-                let function = if argument.access == Access::Write { "part_mut" } else { "part" };
-                self.imports.insert(function);
-                let [offset, len, whole] = [view.offset, view.len, whole].map(integer);
-                code.line(format!(
-                    "let {name} = {function}::<{from}, {to}, {offset}, {len}, {whole}>({name});"
-                ));
-            }
-        }
     }
 }
 

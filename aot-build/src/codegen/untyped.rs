@@ -14,8 +14,8 @@ impl Runner<'_> {
         let lifetime = if self.holding() == Holding::Shared { "<'_>" } else { "" };
         code.block(format!("impl ::aot_rt::Model for {}{lifetime} {{", self.model.type_name), "}", |code| {
             code.line(format!("const NAME: &'static str = {:?};", self.model.compiled.program.name));
-            tensor_infos(code, "INPUTS", &self.ports.inputs);
-            tensor_infos(code, "OUTPUTS", &self.ports.outputs);
+            tensor_infos(code, "Self", "INPUTS", &self.ports.inputs);
+            tensor_infos(code, "Self", "OUTPUTS", &self.ports.outputs);
             code.line("const STEPS: &'static [::aot_rt::StepInfo] = Self::STEPS;");
             code.blank();
             code.line("fn run_bytes_with(");
@@ -81,15 +81,16 @@ impl Runner<'_> {
     }
 }
 
-fn tensor_infos(code: &mut Code, name: &str, ports: &[Port<'_>]) {
+/// Descriptions of tensors; `owner` has the constants of their extents.
+pub(super) fn tensor_infos(code: &mut Code, owner: &str, name: &str, ports: &[Port<'_>]) {
     let ty = "::aot_rt::TensorInfo";
     let open = format!("const {name}: &'static [{ty}] = &[");
     let fields = |code: &mut Code, port: &Port<'_>| {
         code.line(format!("name: {:?},", port.port.name));
         code.line(format!("dtype: ::aot_rt::DType::{},", variant(port.ty().dtype)));
-        code.line(format!("shape: &Self::{}_SHAPE,", port.upper));
+        code.line(format!("shape: &{owner}::{}_SHAPE,", port.upper));
         let quantization = match port.quantization() {
-            Some(_) => format!("Some(Self::{}_QUANTIZATION)", port.upper),
+            Some(_) => format!("Some({owner}::{}_QUANTIZATION)", port.upper),
             None => "None".into(),
         };
         code.line(format!("quantization: {quantization},"));
@@ -106,7 +107,7 @@ fn tensor_infos(code: &mut Code, name: &str, ports: &[Port<'_>]) {
 }
 
 /// Names the slices, or fails on another number.
-fn slices(code: &mut Code, ports: &[Port<'_>], slices: &str, error: &str) {
+pub(super) fn slices(code: &mut Code, ports: &[Port<'_>], slices: &str, error: &str) {
     let names: Vec<_> = ports.iter().map(|port| port.ident.clone()).collect();
     code.wide_list("let [", &names, &format!("] = {slices} else {{"));
     code.line(format!("    return Err(::aot_rt::IoError::{error});"));
@@ -114,7 +115,7 @@ fn slices(code: &mut Code, ports: &[Port<'_>], slices: &str, error: &str) {
 }
 
 /// Makes arrays of the slices: of bytes to be copied, or of elements to work on.
-fn arrays(code: &mut Code, ports: &[Port<'_>], function: &str, as_bytes: bool) {
+pub(super) fn arrays(code: &mut Code, ports: &[Port<'_>], function: &str, as_bytes: bool) {
     for (i, port) in ports.iter().enumerate() {
         let ident = &port.ident;
         let array = if as_bytes {

@@ -329,6 +329,8 @@ pub struct Program {
     pub pushed: Option<Pushed>,
     /// The devices that steps may be calls of, in the order in which they are activated.
     pub devices: Vec<Device>,
+    /// Whether its steps are to be held by one of another program, where none runs row by row.
+    pub is_region: bool,
 }
 
 /// What runs steps beside the CPU.

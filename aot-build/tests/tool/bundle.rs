@@ -175,6 +175,52 @@ fn a_model_with_a_state() {
     check(&folder, STATEFUL, &[]);
 }
 
+/// What bundles with devices are of, and the keys of these.
+const DEVICES: [(&str, &str, &[&str]); 3] = [
+    (
+        "devices-direct",
+        DIGITS_FLOAT,
+        &["devices.npu.operators=[\"conv2d\"]", "devices.dsp.patterns=[[\"fully_connected\", \"softmax\"]]"],
+    ),
+    (
+        "devices-caller",
+        DIGITS,
+        &[
+            "devices.npu.operators=[\"depthwise_conv2d\", \"conv2d\"]",
+            "devices.npu.calls=packed",
+            "devices.npu.activate=caller",
+            "devices.dsp.operators=[\"fully_connected\"]",
+            "devices.dsp.calls=registry",
+            "calls=registry",
+            "inputs=caller",
+            "outputs=caller",
+        ],
+    ),
+    ("devices-rows", DIGITS, &["devices.npu.operators=[\"fully_connected\"]", "inputs=rows", "memory=min"]),
+];
+
+#[test]
+fn models_with_devices() {
+    for (name, model, keys) in DEVICES {
+        let options: Vec<_> = keys.iter().flat_map(|key| ["--set", key]).collect();
+        let folder = bundle(name, model, &options);
+        let (good, text) = cargo_test(&folder);
+        assert!(good && text.contains("test outputs_are_those_of_the_reference ... ok"), "{name}: {text}");
+        let readme = std::fs::read_to_string(folder.join("README.md")).unwrap();
+        assert!(readme.contains("Their drivers are yours"), "{readme}");
+        // Constants as the kernels need them are not those of the model.
+        if let Ok(mut bytes) = std::fs::read(folder.join("reference/packed0.bin")) {
+            bytes.rotate_left(4);
+            std::fs::write(folder.join("reference/packed0.bin"), bytes).unwrap();
+            let (good, text) = cargo_test(&folder);
+            let failed = "test outputs_are_those_of_the_reference ... FAILED";
+            assert!(!good && text.contains(failed), "{name}: {text}");
+        } else {
+            assert_ne!(model, DIGITS_FLOAT, "float filters are packed");
+        }
+    }
+}
+
 /// `aot_rt::SOURCE` lists every file; with `AOT_UPDATE` the list is written anew.
 #[test]
 fn the_runtime_is_complete() {

@@ -142,7 +142,7 @@ impl Kernel {
             Self::Conv2dDynamicI8(p) => (p.window, [p.in_channels, p.out_channels]),
             Self::Conv2dF16(p) | Self::Conv2dF32(p) => (p.window, [p.in_channels, p.out_channels]),
             Self::Conv2dI16(p) => (p.window, [p.in_channels, p.out_channels]),
-            Self::Conv2dI8(p) => (p.window, [p.in_channels, p.out_channels]),
+            Self::Conv2dI4(p) | Self::Conv2dI8(p) => (p.window, [p.in_channels, p.out_channels]),
             Self::Conv2dAddF16(p) | Self::Conv2dAddF32(p) => {
                 (p.conv2d.window, [p.conv2d.in_channels, p.conv2d.out_channels])
             }

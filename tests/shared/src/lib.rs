@@ -18,6 +18,11 @@ pub mod fed {
     aot_rt::include_model!("fed");
 }
 
+/// Models whose steps may fail, or run again and again.
+pub mod stepped {
+    aot_rt::include_model!("stepped");
+}
+
 /// Each model alone.
 pub mod alone {
     aot_rt::include_model!("alone_digits");
@@ -39,5 +44,7 @@ struct Page;
 mod pools_tests;
 #[cfg(test)]
 mod sections;
+#[cfg(test)]
+mod stepping;
 #[cfg(test)]
 mod tests;

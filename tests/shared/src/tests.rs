@@ -10,7 +10,7 @@ use crate::alone::{AloneDigits, AloneFilter, AloneTwin};
 use crate::{fed, placed, three};
 
 /// What the workspace holds at first.
-const POISON: u8 = 0xa5;
+pub(crate) const POISON: u8 = 0xa5;
 
 /// Digits in the test set.
 const DIGITS: usize = 20;
@@ -26,11 +26,11 @@ fn set(folder: &str) -> (Vec<i8>, Vec<i8>) {
     (array(&folder.join("in0.npy")), array(&folder.join("out0.npy")))
 }
 
-fn digit(i: usize) -> (Vec<i8>, Vec<i8>) {
+pub(crate) fn digit(i: usize) -> (Vec<i8>, Vec<i8>) {
     set(&format!("examples/digits/model/cases/digits_int8/s{i}"))
 }
 
-fn filter() -> (Vec<i8>, Vec<i8>) {
+pub(crate) fn filter() -> (Vec<i8>, Vec<i8>) {
     set("tests/conformance/cases/svdf_i8_memory_i8/s0")
 }
 

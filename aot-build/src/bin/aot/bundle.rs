@@ -5,6 +5,7 @@
 //!     src/lib.rs, constants.bin        the generated code
 //!     reference/in0.npy, out0.npy, …   what the evaluator makes of some inputs
 //!     tests/reference.rs               compares the generated code with it, bit for bit
+//!     tests/reference/devices.rs       what stands in for devices there
 //!     aot-rt/                          the runtime, as this tool was built with it
 //! ```
 
@@ -13,8 +14,7 @@ mod texts;
 
 use std::path::{Path, PathBuf};
 
-use aot_build::codegen::{self, Generated, snake_case};
-use aot_build::error::Problem;
+use aot_build::codegen::{self, Generated, ReferenceDevices, snake_case};
 use aot_build::report::Summary;
 use aot_build::{Error, Model};
 use serde::Serialize;
@@ -64,6 +64,8 @@ struct Bundle {
     /// Name of the package: `model-kws`.
     package: String,
     reference: Reference,
+    /// What its test has instead of devices, if it has steps for those.
+    devices: Option<ReferenceDevices>,
 }
 
 /// Inputs, and what the evaluator makes of them: one run, or several with one axis more in front.
@@ -114,18 +116,13 @@ fn is_empty(folder: &Path) -> Result<bool, Error> {
 impl Bundle {
     fn new(arguments: &Arguments, model: &Model) -> Result<Self, Vec<Error>> {
         let at = |problem| vec![Error::new(&arguments.subject.model, vec![problem])];
-        if let Some(device) = model.compiled.program.devices.first() {
-            let message = format!(
-                "the model has steps for the device `{}`; a bundle runs without devices",
-                device.name
-            );
-            return Err(at(Problem::new(message).help("leave out the key `devices`")));
-        }
         let generated = codegen::generate(model, &[]).map_err(at)?;
         let package = format!("model-{}", snake_case(&model.type_name).replace('_', "-"));
         let reference = Reference::new(arguments, model)?;
         let run = codegen::declaration_of_run(model).map_err(at)?;
-        Ok(Self { summary: Summary::new(model), generated, run, package, reference })
+        let devices =
+            codegen::reference_devices(model, &texts::krate(&package), "../../reference").map_err(at)?;
+        Ok(Self { summary: Summary::new(model), generated, run, package, reference, devices })
     }
 
     /// All files: path in the bundle, and contents.
@@ -144,6 +141,12 @@ impl Bundle {
         for (name, arrays) in [("in", inputs), ("out", outputs)] {
             let arrays = arrays.iter().enumerate();
             files.extend(arrays.map(|(i, array)| (format!("reference/{name}{i}.npy"), array.to_npy())));
+        }
+        if let Some(ReferenceDevices { text, packed }) = &self.devices {
+            let test = include_str!("bundle/devices.rs").to_owned() + text;
+            files.push(("tests/reference/devices.rs".to_owned(), test.into_bytes()));
+            let constants = packed.iter().enumerate();
+            files.extend(constants.map(|(i, bytes)| (format!("reference/packed{i}.bin"), bytes.clone())));
         }
         for (path, text) in aot_rt::SOURCE {
             let text = if *path == "Cargo.toml" { texts::runtime_manifest(text) } else { (*text).to_owned() };

@@ -49,13 +49,13 @@ impl Devices<'_> {
         code.line(format!("    ::aot_rt::BoundDevice<D, {len}>,"));
         code.line(format!("    ::aot_rt::Missing<{len}>,"));
         code.block("> {", "}", |code| {
-            code.list("let names = [", &names, "];", CALL_WIDTH);
+            code.list("let names = &[", &names, "];", CALL_WIDTH);
             code.line("::aot_rt::BoundDevice::bind(device, names, tables)");
         });
     }
 
     /// Names of what steps call on a device.
-    fn called(&self, device: &Device<'_>) -> BTreeSet<String> {
+    pub(in crate::codegen) fn called(&self, device: &Device<'_>) -> BTreeSet<String> {
         let steps = self.model.compiled.program.steps.iter().flat_map(Step::with_nested);
         let calls = steps.filter_map(|step| step.call().filter(|call| call.device == device.index));
         calls.map(crate::program::Call::name).collect()

@@ -1,10 +1,11 @@
 //! The traits that drivers implement.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use aot_rt::{Access, DType};
 
 use super::{Device, Devices};
+use crate::codegen::reference;
 use crate::codegen::writer::Code;
 use crate::config::Calls;
 use crate::program::{Call, CallOperand, Step};
@@ -24,6 +25,25 @@ impl<'m> Devices<'m> {
             let methods = self.methods(device.kind);
             self.interface(code, device.kind, &device.interface, &methods);
             by_reference(code, &device.interface, &methods);
+        }
+    }
+
+    /// What a test has instead of devices: the traits, implemented by `Reference`, and the entries
+    /// of kernels that are bound by name.
+    pub(in crate::codegen) fn implementations(&self, code: &mut Code) {
+        let direct = self.list.iter().filter(|device| device.calls == Calls::Direct);
+        let kinds: BTreeMap<&str, &str> = direct.map(|device| (device.kind, &*device.interface)).collect();
+        for (kind, interface) in kinds {
+            code.blank();
+            let open = format!("impl {interface} for Reference {{");
+            code.block(open, "}", |code| {
+                implemented(code, &self.methods(kind), reference::computed);
+            });
+        }
+        let bound = self.list.iter().filter(|device| device.calls == Calls::Registry);
+        let names: BTreeSet<_> = bound.flat_map(|device| self.called(device)).collect();
+        if !names.is_empty() {
+            reference::bound(code, &names);
         }
     }
 
@@ -74,21 +94,25 @@ impl<'m> Devices<'m> {
 fn by_reference(code: &mut Code, interface: &str, methods: &Methods<'_>) {
     code.blank();
     code.block(format!("impl<D: {interface} + ?Sized> {interface} for &mut D {{"), "}", |code| {
-        for (i, (name, (call, _))) in methods.iter().enumerate() {
-            if i > 0 {
-                code.blank();
-            }
-            let signature = signature(call);
-            code.block(format!("fn {name}("), ") -> ::core::result::Result<(), Self::Error> {", |code| {
-                signature.iter().for_each(|(name, ty)| code.line(parameter(name, ty)));
-            });
-            code.indented(|code| {
-                let names: Vec<_> = signature[1..].iter().map(|(name, _)| name.clone()).collect();
-                code.list(&format!("(**self).{name}("), &names, ")", super::CALL_WIDTH);
-            });
-            code.line("}");
-        }
+        implemented(code, methods, |code, call| {
+            let names: Vec<_> = signature(call)[1..].iter().map(|(name, _)| name.clone()).collect();
+            code.list(&format!("(**self).{}(", call.name()), &names, ")", super::CALL_WIDTH);
+        });
     });
+}
+
+/// Methods that do what `body` prints.
+fn implemented(code: &mut Code, methods: &Methods<'_>, body: impl Fn(&mut Code, &Call)) {
+    for (i, (name, (call, _))) in methods.iter().enumerate() {
+        if i > 0 {
+            code.blank();
+        }
+        code.block(format!("fn {name}("), ") -> ::core::result::Result<(), Self::Error> {", |code| {
+            signature(call).iter().for_each(|(name, ty)| code.line(parameter(name, ty)));
+        });
+        code.indented(|code| body(code, call));
+        code.line("}");
+    }
 }
 
 fn parameter(name: &str, ty: &str) -> String {

@@ -58,7 +58,7 @@ pub(super) struct Device<'m> {
     /// The trait of its kind, `NetNpu`, or the one that all have whose calls are packed.
     pub(super) interface: String,
     kind: &'m str,
-    activate: Activate,
+    pub(super) activate: Activate,
     pub(super) calls: Calls,
 }
 

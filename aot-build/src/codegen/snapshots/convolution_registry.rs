@@ -6,7 +6,6 @@
     unreachable_pub,
     clippy::many_single_char_names,
     clippy::needless_pass_by_value,
-    clippy::result_large_err,
     clippy::similar_names,
     clippy::struct_field_names,
     clippy::too_many_arguments,
@@ -111,7 +110,7 @@ mod aot_dense {
         pub fn bind(
             tables: &[&[::aot_rt::KernelEntry]],
         ) -> ::core::result::Result<DenseKernels, ::aot_rt::Missing<1>> {
-            let names = ["conv2d_i8"];
+            let names = &["conv2d_i8"];
             let [conv2d_i8] = ::aot_rt::bind(names, tables)?;
             Ok(DenseKernels { conv2d_i8 })
         }

@@ -6,7 +6,6 @@
     unreachable_pub,
     clippy::many_single_char_names,
     clippy::needless_pass_by_value,
-    clippy::result_large_err,
     clippy::similar_names,
     clippy::struct_field_names,
     clippy::too_many_arguments,

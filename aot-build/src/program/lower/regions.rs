@@ -52,6 +52,7 @@ impl NodeLowering<'_, '_> {
         let constants = std::mem::take(&mut self.lowering.program.constants);
         let mut program = lower_with(graph, &config, constants).map_err(in_region)?;
         self.lowering.program.constants = std::mem::take(&mut program.constants);
+        program.is_region = true;
         compile::arrange(program, &config).map_err(in_region)
     }
 

@@ -2,7 +2,7 @@
 
 use aot_rt::{Block, DType, Model, TensorInfo, block_bytes_mut, pack_i4};
 
-type Runner = CRATE::RUNNER;
+// THE RUNNER
 
 /// Each array holds so many runs, in order; what the network keeps from run to run is kept.
 const RUNS: usize = NUMBER_OF_RUNS;
@@ -19,7 +19,7 @@ const OUTPUTS: &[&[u8]] = &[
 
 #[test]
 fn outputs_are_those_of_the_reference() {
-    let runner = Runner::take().expect("nobody else has taken it");
+    let runner = &mut Runner::take().expect("nobody else has taken it");
     for run in 0..RUNS {
         let inputs = arrays(INPUTS, Runner::INPUTS, run);
         let mut inputs: Vec<_> = inputs.map(|bytes| Aligned::new(&bytes)).collect();

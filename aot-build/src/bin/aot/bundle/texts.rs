@@ -34,12 +34,20 @@ impl Bundle {
         let arrays = |name: &str, count: usize| -> String {
             (0..count).map(|i| format!("    include_bytes!(\"../reference/{name}{i}.npy\"),\n")).collect()
         };
+        let runner = match &self.devices {
+            Some(_) => "#[path = \"reference/devices.rs\"]\nmod devices;\n\nuse devices::Runner;".to_owned(),
+            None => format!("type Runner = {}::{};", self.krate(), self.generated.type_name),
+        };
         include_str!("reference.rs")
-            .replace("CRATE", &self.package.replace('-', "_"))
-            .replace("RUNNER", &self.generated.type_name)
+            .replace("// THE RUNNER", &runner)
             .replace("NUMBER_OF_RUNS", &self.reference.runs.to_string())
             .replace("    // INPUTS\n", &arrays("in", self.reference.inputs.len()))
             .replace("    // OUTPUTS\n", &arrays("out", self.reference.outputs.len()))
+    }
+
+    /// Name of the crate in Rust.
+    pub(super) fn krate(&self) -> String {
+        krate(&self.package)
     }
 
     pub(super) fn readme(&self) -> String {
@@ -47,12 +55,26 @@ impl Bundle {
             include_str!("README.template"),
             summary = self.summary,
             package = self.package,
-            krate = self.package.replace('-', "_"),
+            krate = self.krate(),
+            devices = if self.devices.is_some() { DEVICES } else { "" },
             runner = self.generated.type_name,
             version = self.summary.aot_build,
             run = self.run,
         )
     }
+}
+
+/// What is to be said where there are devices.
+const DEVICES: &str = "
+The network has steps for devices. Their drivers are yours: the traits are in `src/lib.rs`, and
+`cargo doc --open` describes them. In the test, the runtime's own kernels stand in for them
+(`tests/reference/devices.rs`): it says that the network is whole, and nothing of your drivers. Run it
+with these in their place, too.
+";
+
+/// Name of a package in Rust.
+pub(super) fn krate(package: &str) -> String {
+    package.replace('-', "_")
 }
 
 /// The manifest of `aot-rt`, without what it takes from its workspace.
