@@ -9,7 +9,7 @@ use aot_rt::kernels::{Kernel, Kind, Mode};
 use super::literal::integer;
 use super::runner::Runner;
 use super::sites::Site;
-use super::steps::{Argument, Steps};
+use super::steps::{Argument, Place, Steps};
 use super::writer::{CALL_WIDTH, Code, STRUCT_WIDTH};
 use crate::config::Calls;
 use crate::program::Step;
@@ -120,7 +120,10 @@ impl<'m> Steps<'m> {
     }
 
     /// The description of a tensor: of a row of it, where an elementwise kernel runs row by row.
-    fn tensor(&mut self, site: Site<'m>, Argument { name, access, .. }: &Argument<'_>) -> String {
+    fn tensor(&mut self, site: Site<'m>, Argument { name, access, place }: &Argument<'_>) -> String {
+        if matches!(place, Place::Device(_)) {
+            return Self::device_tensor(name, *access);
+        }
         let elements = match (*name, site.elementwise_rings()) {
             ("x", Some([ring, ..])) | ("b", Some([_, _, ring])) => self.ring_row(name, ring),
             ("y", Some([_, ring, _])) => self.ring_row_mut(name, ring),

@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use aot_rt::Access;
 use aot_rt::kernels::{Kernel, Kind, Mode};
 
+use super::device_memory::DeviceRegion;
 use super::devices::Devices;
 use super::docs;
 use super::literal::{integer, params};
@@ -23,6 +24,8 @@ use crate::{Compiled, Model};
 pub(super) enum Place<'p> {
     /// In memory that the step is handed.
     Memory(Region),
+    /// In memory of a device that the CPU does not reach.
+    Device(DeviceRegion<'p>),
     /// In the caller's array.
     Caller(View, &'p Port<'p>),
     /// In the constants.
@@ -102,6 +105,10 @@ impl<'m> Steps<'m> {
             }
             Operand::Buffer(view) => *view,
         };
+        if let Some((pool, offset)) = self.compiled().in_device_memory(*operand) {
+            let View { dtype, len, .. } = view;
+            return Place::Device(DeviceRegion { pool: &pool.name, dtype, offset, len });
+        }
         match self.compiled().program.buffer(view.buffer).storage {
             Storage::Workspace => Place::Memory(self.region(view)),
             Storage::Input(i) => Place::Caller(view, &self.ports.inputs[i]),
@@ -198,7 +205,7 @@ impl<'m> Steps<'m> {
         let arguments = self.arguments(site).into_iter();
         let caller = arguments.filter_map(|argument| match argument.place {
             Place::Caller(_, port) => Some((argument, port)),
-            Place::Memory(_) | Place::Constant(_) => None,
+            Place::Memory(_) | Place::Device(_) | Place::Constant(_) => None,
         });
         caller.collect()
     }
@@ -230,7 +237,8 @@ impl<'m> Steps<'m> {
 
     /// Whether any step has a kernel, on the CPU or on a device.
     fn have_parameters(&self) -> bool {
-        self.sites(0).any(|site| site.step.kernel().is_some() || site.step.call().is_some())
+        let calls = |step: &Step| step.call().is_some_and(|call| !call.kernels.is_empty());
+        self.sites(0).any(|site| site.step.kernel().is_some() || calls(site.step))
     }
 
     /// The module.
@@ -457,7 +465,7 @@ impl<'m> Steps<'m> {
         for (i, memory) in self.memories().memories.iter().enumerate() {
             let regions = arguments.iter().filter_map(|argument| match &argument.place {
                 Place::Memory(region) if region.memory == i => Some((argument, region)),
-                Place::Memory(_) | Place::Caller(..) | Place::Constant(_) => None,
+                Place::Memory(_) | Place::Device(_) | Place::Caller(..) | Place::Constant(_) => None,
             });
             self.regions_of(code, &memory.name, &regions.collect::<Vec<_>>());
         }
@@ -489,6 +497,10 @@ impl<'m> Steps<'m> {
         let name = argument.name;
         match &argument.place {
             Place::Memory(_) => (),
+            Place::Device(region) => {
+                self.imports.insert("DeviceTensor");
+                region.bind(code, name);
+            }
             Place::Constant(ConstantView { len: 0, .. }) if !self.described() => {
                 code.line(format!("let {name} = &[];"));
             }

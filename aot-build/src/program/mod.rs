@@ -24,7 +24,7 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-pub use call::{Call, CallOperand};
+pub use call::{Call, CallOperand, Transfer};
 pub(crate) use constant_pools::distribute;
 pub use constants::ConstantPool;
 pub use control::{Control, Flow, Work};

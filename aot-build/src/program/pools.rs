@@ -35,6 +35,11 @@ impl PlacedPool {
         self.bytes.saturating_sub(self.pool.limit.unwrap_or(usize::MAX))
     }
 
+    /// Whether it is RAM of the CPU.
+    pub(crate) fn is_ram(&self) -> bool {
+        !self.pool.is_device_memory()
+    }
+
     /// The one of `pools` that the byte at `address` is in.
     pub(crate) fn at(pools: &[Self], address: usize) -> usize {
         pools.partition_point(|pool| pool.start <= address).saturating_sub(1)
@@ -65,8 +70,12 @@ pub(crate) fn candidates(
         .ids()
         .zip(units(program, &unit))
         .map(|(buffer, units)| {
-            let found = reached_by_all(pools, &units);
-            if found.is_empty() && program.in_workspace(buffer) {
+            let found = holders(program, pools, buffer, &units);
+            let is_placed = match program.in_workspace(buffer) {
+                true => !found.is_empty(),
+                false => units.iter().all(|unit| reaches_arrays(pools, unit)),
+            };
+            if !is_placed {
                 crossings.push(Crossing { buffer, units: units.iter().map(ToString::to_string).collect() });
             }
             found
@@ -77,7 +86,31 @@ pub(crate) fn candidates(
 
 /// For each buffer: the positions of the pools that all reach which use it.
 pub(super) fn reached(program: &Program, pools: &[(String, Pool)]) -> Vec<Vec<usize>> {
-    units(program, &unit).iter().map(|units| reached_by_all(pools, units)).collect()
+    let units = program.ids().zip(units(program, &unit));
+    units.map(|(buffer, units)| holders(program, pools, buffer, &units)).collect()
+}
+
+/// The positions of the pools that may hold a buffer that `units` use. What a device copies from or
+/// to on its side is in its memory.
+fn holders(
+    program: &Program,
+    pools: &[(String, Pool)],
+    buffer: BufferId,
+    units: &BTreeSet<&str>,
+) -> Vec<usize> {
+    let mut holders = reached_by_all(pools, units);
+    // Bounds are those of plans with one pool for all.
+    if pools.iter().any(|(_, pool)| pool.is_device_memory()) && program.is_transferred(buffer) {
+        holders.retain(|i| pools[*i].1.is_device_memory());
+    }
+    holders
+}
+
+/// Whether a unit works on the caller's arrays: the CPU does, and so do devices, but for those of
+/// which all memory is out of the CPU's reach.
+pub(super) fn reaches_arrays(pools: &[(String, Pool)], unit: &str) -> bool {
+    let mut reached = pools.iter().filter(|(_, pool)| pool.is_reached_by(unit)).peekable();
+    unit == CPU || reached.peek().is_none() || reached.any(|(_, pool)| !pool.is_device_memory())
 }
 
 /// The positions of the pools that all of `units` reach.
@@ -106,7 +139,12 @@ pub(super) fn users<'p>(step: &'p Step, unit: &impl Fn(&'p Step) -> &'p str) -> 
     for step in step.with_nested() {
         match &step.work {
             Work::Kernel(_) | Work::Call(_) => {
-                users.extend(step.buffers().map(|(view, _)| (view.buffer, unit(step))));
+                let operands = step.operands.iter().enumerate();
+                users.extend(operands.filter_map(|(i, operand)| match operand {
+                    Operand::Buffer(view) if step.is_cpu_side(i) => Some((view.buffer, CPU)),
+                    Operand::Buffer(view) => Some((view.buffer, unit(step))),
+                    Operand::Constant(_) => None,
+                }));
             }
             // What it decides by; the rest is used by the steps that it holds.
             Work::Control(control) => match (&control.flow, step.operands.first()) {
@@ -119,13 +157,32 @@ pub(super) fn users<'p>(step: &'p Step, unit: &impl Fn(&'p Step) -> &'p str) -> 
     users
 }
 
+impl Step {
+    /// Whether operand `i` is what a device copies on the side of the CPU.
+    fn is_cpu_side(&self, i: usize) -> bool {
+        self.call().and_then(|call| call.transfer).is_some_and(|transfer| transfer.side() != i)
+    }
+}
+
+impl Program {
+    /// Whether a device copies from a buffer or to it on its own side.
+    fn is_transferred(&self, buffer: BufferId) -> bool {
+        let side = |step: &Step| {
+            let transfer = step.call()?.transfer?;
+            step.operands.get(transfer.side()).copied()
+        };
+        let mut sides = self.steps.iter().flat_map(Step::with_nested).filter_map(side);
+        sides.any(|side| matches!(side, Operand::Buffer(view) if view.buffer == buffer))
+    }
+}
+
 impl Crossing {
     /// It as a problem of the model.
     pub(crate) fn problem(&self, program: &Program) -> Problem {
         let name = label(&program.buffer(self.buffer).name);
         no_pool(&format!("tensor `{name}`"), self.units.iter().map(String::as_str), "workspace").help(
-            "add the unit to the `reach` of a pool, or a pool that all of them reach; it is the CPU that \
-             copies tensors between pools, and not within a branch or a loop",
+            "add the unit to the `reach` of a pool, or a pool that all of them reach; tensors are copied \
+             between pools through one that `cpu` reaches, and not within a branch or a loop",
         )
     }
 }
@@ -176,8 +233,8 @@ mod tests {
         assert_eq!(
             crossings[0].problem(&program).to_string(),
             "tensor `a` has no place: no pool of kind \"workspace\" is reached by `cpu` and `npu`\n  \
-             = help: add the unit to the `reach` of a pool, or a pool that all of them reach; it is the CPU that copies \
-             tensors between pools, and not within a branch or a loop"
+             = help: add the unit to the `reach` of a pool, or a pool that all of them reach; tensors are copied \
+             between pools through one that `cpu` reaches, and not within a branch or a loop"
         );
     }
 }

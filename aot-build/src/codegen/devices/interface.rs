@@ -2,15 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use aot_rt::{Access, DType};
+use aot_rt::Access;
 
-use super::{Device, Devices};
+use super::{Device, Devices, Passed};
 use crate::codegen::writer::Code;
 use crate::config::Calls;
-use crate::program::{Call, CallOperand, Step};
+use crate::program::{Call, CallOperand};
 
-/// A method: the name of a call, with one that has it, and the steps that make it.
-type Methods<'m> = BTreeMap<String, (&'m Call, Vec<&'m str>)>;
+/// A method: the parameters of a call, and the steps that make it.
+struct Method<'m> {
+    signature: Vec<(String, String)>,
+    steps: Vec<&'m str>,
+}
+
+/// Methods by name.
+type Methods<'m> = BTreeMap<String, Method<'m>>;
 
 impl<'m> Devices<'m> {
     /// A trait for each kind.
@@ -21,37 +27,50 @@ impl<'m> Devices<'m> {
                 continue;
             }
             done.push(device.kind);
-            let methods = self.methods(device.kind);
-            self.interface(code, device.kind, &device.interface, &methods);
+            let methods = self.methods(device);
+            self.interface(code, device, &methods);
             by_reference(code, &device.interface, &methods);
         }
     }
 
-    fn methods(&self, kind: &str) -> Methods<'m> {
-        let is_of_kind = |device: &Device<'_>| device.calls == Calls::Direct && device.kind == kind;
-        let of_kind =
-            |call: &Call| self.list.iter().any(|device| device.index == call.device && is_of_kind(device));
-        let steps = self.model.compiled.program.steps.iter().flat_map(Step::with_nested);
+    /// Those of a device's kind.
+    fn methods(&self, device: &Device<'_>) -> Methods<'m> {
         let mut methods = Methods::new();
-        for (step, call) in
-            steps.filter_map(|step| Some((step, step.call()?))).filter(|(_, call)| of_kind(call))
-        {
-            methods.entry(call.name()).or_insert((call, Vec::new())).1.push(&step.name);
+        for (step, call) in self.calls(device.kind).filter(|(_, call)| call.transfer.is_none()) {
+            let new = || Method { signature: self.signature(device, call), steps: Vec::new() };
+            methods.entry(call.name()).or_insert_with(new).steps.push(&step.name);
         }
         methods
     }
 
-    fn interface(&self, code: &mut Code, kind: &str, interface: &str, methods: &Methods<'_>) {
+    fn interface(&self, code: &mut Code, device: &Device<'_>, methods: &Methods<'_>) {
+        let Device { kind, interface, .. } = device;
+        let copies = self.calls(kind).any(|(_, call)| call.transfer.is_some());
+        let base = if copies { "DeviceMemory" } else { "Device" };
+        let is_away =
+            |method: &Method<'_>| method.signature.iter().any(|(_, ty)| ty.starts_with("::aot_rt::Device"));
         code.blank();
-        code.doc(format!(
-            "What [`{}`] has a device of kind `{kind}` compute.\n\n\
-             Lengths follow from the parameters. Operands are those of the functions in\n\
-             `aot_rt::kernels` with the same names, but constants are as the model file has them:\n\
-             filters stand one after the other.",
-            self.model.type_name
-        ));
-        code.block(format!("pub trait {interface}: ::aot_rt::Device {{"), "}", |code| {
-            for (i, (name, (call, steps))) in methods.iter().enumerate() {
+        code.doc(format!("What [`{}`] has a device of kind `{kind}` compute.", self.model.type_name));
+        if !methods.is_empty() {
+            code.doc(
+                "\nLengths follow from the parameters. Operands are those of the functions in\n\
+                 `aot_rt::kernels` with the same names, but constants are as the model file has them:\n\
+                 filters stand one after the other.",
+            );
+        }
+        if methods.values().any(is_away) {
+            code.doc(
+                "\nWhere the CPU does not reach an operand, a method is given a\n\
+                 [`DeviceTensor`](::aot_rt::DeviceTensor) in place of a slice; where only some steps have\n\
+                 it there, a [`DeviceOperand`](::aot_rt::DeviceOperand).",
+            );
+        }
+        let open = format!("pub trait {interface}: ::aot_rt::{base} {{");
+        if methods.is_empty() {
+            return code.line(open + "}");
+        }
+        code.block(open, "}", |code| {
+            for (i, (name, Method { signature, steps })) in methods.iter().enumerate() {
                 if i > 0 {
                     code.blank();
                 }
@@ -61,24 +80,39 @@ impl<'m> Devices<'m> {
                     if steps.len() == 1 { "step" } else { "steps" },
                     steps.join(", ")
                 ));
-                let signature = signature(call);
                 code.block(format!("fn {name}("), ") -> ::core::result::Result<(), Self::Error>;", |code| {
                     signature.iter().for_each(|(name, ty)| code.line(parameter(name, ty)));
                 });
             }
         });
     }
+
+    /// Names and types of a method's parameters.
+    fn signature(&self, device: &Device<'_>, call: &Call) -> Vec<(String, String)> {
+        let mut signature =
+            vec![("&mut self".into(), String::new()), ("step".into(), "&'static ::aot_rt::StepInfo".into())];
+        for (i, kernel) in call.kernels.iter().enumerate() {
+            let name = if i == 0 { "params".to_owned() } else { format!("params_{}", i + 1) };
+            signature.push((name, format!("&'static ::aot_rt::kernels::{}", kernel.params().name())));
+        }
+        let operands = call.operands.iter().zip(self.passed(device, call));
+        signature.extend(operands.map(|(operand, passed)| (operand.name.clone(), ty(operand, passed))));
+        signature
+    }
 }
 
 /// The trait for references to devices.
 fn by_reference(code: &mut Code, interface: &str, methods: &Methods<'_>) {
     code.blank();
-    code.block(format!("impl<D: {interface} + ?Sized> {interface} for &mut D {{"), "}", |code| {
-        for (i, (name, (call, _))) in methods.iter().enumerate() {
+    let open = format!("impl<D: {interface} + ?Sized> {interface} for &mut D {{");
+    if methods.is_empty() {
+        return code.line(open + "}");
+    }
+    code.block(open, "}", |code| {
+        for (i, (name, Method { signature, .. })) in methods.iter().enumerate() {
             if i > 0 {
                 code.blank();
             }
-            let signature = signature(call);
             code.block(format!("fn {name}("), ") -> ::core::result::Result<(), Self::Error> {", |code| {
                 signature.iter().for_each(|(name, ty)| code.line(parameter(name, ty)));
             });
@@ -95,21 +129,16 @@ fn parameter(name: &str, ty: &str) -> String {
     if ty.is_empty() { format!("{name},") } else { format!("{name}: {ty},") }
 }
 
-/// Names and types of a method's parameters.
-fn signature(call: &Call) -> Vec<(String, String)> {
-    let mut signature =
-        vec![("&mut self".into(), String::new()), ("step".into(), "&'static ::aot_rt::StepInfo".into())];
-    for (i, kernel) in call.kernels.iter().enumerate() {
-        let name = if i == 0 { "params".to_owned() } else { format!("params_{}", i + 1) };
-        signature.push((name, format!("&'static ::aot_rt::kernels::{}", kernel.params().name())));
+fn ty(operand: &CallOperand, passed: Passed) -> String {
+    let slice = slice(operand);
+    match passed {
+        Passed::Slice => slice,
+        Passed::Tensor => "::aot_rt::DeviceTensor".into(),
+        Passed::Either => format!("::aot_rt::DeviceOperand<{slice}>"),
     }
-    signature.extend(call.operands.iter().map(|operand| (operand.name.clone(), slice(operand))));
-    signature
 }
 
 fn slice(operand: &CallOperand) -> String {
-    // Half precision is no type of the language's own.
-    let path = if operand.dtype == DType::F16 { "::aot_rt::" } else { "" };
     let reference = if operand.access == Access::Write { "&mut " } else { "&" };
-    format!("{reference}[{path}{}]", operand.dtype.rust_type())
+    format!("{reference}[{}]", operand.dtype.rust_type())
 }

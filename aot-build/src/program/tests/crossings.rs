@@ -1,13 +1,13 @@
 //! Tensors that are copied between pools.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use aot_rt::DType;
 
 use super::*;
 use crate::config::{Device, Pool, Rule};
 use crate::graph::Shape;
-use crate::program::{CPU, PlacedPool, Step, unit};
+use crate::program::{CPU, Operand, PlacedPool, Step, unit};
 use crate::report::Summary;
 use crate::{Model, SourceInfo};
 
@@ -40,9 +40,24 @@ fn is_reached(compiled: &Compiled) -> bool {
         &compiled.workspaces[PlacedPool::at(&compiled.workspaces, at)].pool
     };
     let program = &compiled.program;
+    // The memory of some devices is all out of the CPU's reach: they take no array of the caller's.
+    let takes_arrays = |unit: &str| {
+        let mut reached =
+            compiled.workspaces.iter().map(|pool| &pool.pool).filter(|pool| pool.is_reached_by(unit));
+        unit == CPU || reached.clone().next().is_none() || reached.any(|pool| pool.is_reached_by(CPU))
+    };
     let of_step = |step: &Step| {
-        let mut views = step.buffers().filter(|(view, _)| program.in_workspace(view.buffer));
-        step.control().is_some() || views.all(|(view, _)| place(view).is_reached_by(unit(step)))
+        let transfer = step.call().and_then(|call| call.transfer);
+        let reaches = |(i, operand): (usize, &Operand)| {
+            let Operand::Buffer(view) = operand else { return true };
+            let is_away = transfer.is_some_and(|transfer| transfer.side() == i);
+            let user = if transfer.is_some() && !is_away { CPU } else { unit(step) };
+            if !program.in_workspace(view.buffer) {
+                return takes_arrays(user);
+            }
+            place(*view).is_reached_by(user) && is_away <= place(*view).is_device_memory()
+        };
+        step.control().is_some() || step.operands.iter().enumerate().all(reaches)
     };
     program.steps.iter().flat_map(Step::with_nested).all(of_step)
 }
@@ -190,6 +205,99 @@ fn results_replace_operands_within_a_pool() {
     assert_eq!(copies(&graph, &apart(&["a"], &["c"]), &[&bytes(&X)]), []);
 }
 
+/// Pools with a reach each.
+fn pools(pools: &[(&str, &[&str])]) -> BTreeMap<String, Pool> {
+    let pool = |reach: &[&str]| Pool { reach: Some(names(reach)), ..Pool::default() };
+    pools.iter().map(|(name, reach)| ((*name).to_owned(), pool(reach))).collect()
+}
+
+/// Calls of devices and copies by the CPU: what runs each, the method or kernel, and the node.
+fn schedule(compiled: &Compiled) -> Vec<(&str, String, &str)> {
+    let steps = compiled.program.steps.iter();
+    steps.filter_map(|step| Some((unit(step), step.kernel_name()?, step.node.as_str()))).collect()
+}
+
+#[test]
+fn devices_copy_where_the_cpu_does_not_reach() {
+    let mut sketch = Sketch::new();
+    let x = sketch.input("x", f32_type([4]));
+    let a = sketch.node("a", Unary { function: UnaryFunction::Neg }, &[x]);
+    let b = sketch.node("b", Softmax::default(), &[a]);
+    let c = sketch.node("c", Unary { function: UnaryFunction::Neg }, &[b]);
+    let graph = sketch.finish(&[c]);
+    let mut config = apart(&["a", "b"], &["c"]);
+    config.pools = pools(&[("ram", &[CPU]), ("left_sram", &["left"]), ("right_sram", &["right"])]);
+    assert_eq!(copies(&graph, &config, &[&bytes(&X)]).len(), 4);
+    let compiled = compile(graph.clone(), &config).unwrap();
+    let step = |unit, method: &str, node| (unit, method.to_owned(), node);
+    assert_eq!(
+        schedule(&compiled),
+        [
+            step("left", "copy_in", "x"),
+            step("left", "neg_f32", "a"),
+            step("left", "softmax_f32", "b"),
+            step("left", "copy_out", "b"),
+            step("right", "copy_in", "b"),
+            step("right", "neg_f32", "c"),
+            step("right", "copy_out", "c"),
+        ]
+    );
+    // Input, what goes from device to device and output have their times; the CPU's RAM counts alone.
+    let sizes: Vec<_> = compiled.workspaces.iter().map(|pool| (pool.name.as_str(), pool.bytes)).collect();
+    assert_eq!(sizes, [("left_sram", 32), ("ram", 16), ("right_sram", 32)]);
+    assert_eq!((compiled.arena_bytes, compiled.lower_bound, compiled.proved), (16, 16, true));
+    // The limit of such a pool is one like others; it is no RAM.
+    config.ram_limit = Some(16);
+    config.pools.get_mut("left_sram").unwrap().limit = Some(20);
+    let problems = compile(graph, &config).unwrap_err();
+    let text = problems[0].to_string();
+    assert_eq!(
+        (problems.len(), text.lines().next().unwrap()),
+        (1, "key `pools.left_sram.limit`: needs 32 bytes of pool `left_sram`, the limit is 20 (12 too many)")
+    );
+}
+
+/// The first device that the reach names copies; it need not compute anything.
+#[test]
+fn a_pool_of_two_devices() {
+    let mut sketch = Sketch::new();
+    let x = sketch.input("x", f32_type([4]));
+    let a = sketch.node("a", Unary { function: UnaryFunction::Neg }, &[x]);
+    let b = sketch.node("b", Softmax::default(), &[a]);
+    let graph = sketch.finish(&[b]);
+    for (reach, copier) in [(["right", "left"], "right"), (["left", "right"], "left")] {
+        for nodes in [[&["a", "b"][..], &[]], [&["a"], &["b"]]] {
+            let mut config = apart(nodes[0], nodes[1]);
+            config.pools = pools(&[("ram", &[CPU]), ("sram", &reach)]);
+            assert_eq!(copies(&graph, &config, &[&bytes(&X)]).len(), 2);
+            let compiled = compile(graph.clone(), &config).unwrap();
+            let schedule = schedule(&compiled);
+            assert_eq!(schedule[0], (copier, "copy_in".into(), "x"));
+            assert_eq!(schedule[3], (copier, "copy_out".into(), "b"));
+        }
+    }
+}
+
+/// The caller's arrays are copied for devices that have no memory which the CPU reaches.
+#[test]
+fn arrays_of_the_caller_are_copied() {
+    let mut sketch = Sketch::new();
+    let x = sketch.input("x", f32_type([4]));
+    let a = sketch.node("a", Unary { function: UnaryFunction::Neg }, &[x]);
+    let graph = sketch.finish(&[a]);
+    let mut config = apart(&["a"], &[]);
+    (config.inputs, config.outputs) = (InputPlacement::Caller, Placement::Caller);
+    config.pools = pools(&[("left_sram", &["left"])]);
+    assert_eq!(copies(&graph, &config, &[&bytes(&X)]).len(), 2);
+    assert_eq!(compile(graph.clone(), &config).unwrap().arena_bytes, 0);
+    config.pools = pools(&[("left_sram", &["left"]), ("ram", &[CPU, "left"])]);
+    assert_eq!(copies(&graph, &config, &[&bytes(&X)]), []);
+    // Without memory of the CPU's, inputs have no place.
+    (config.inputs, config.pools) = (InputPlacement::Workspace, pools(&[("left_sram", &["left"])]));
+    let problem = compile(graph, &config).unwrap_err()[0].to_string();
+    assert!(problem.starts_with("tensor `x` has no place: no pool of kind \"workspace\" is"), "{problem}");
+}
+
 /// On two devices and the CPU, by the names of nodes.
 fn random_config(salt: u32) -> Config {
     let rule = move |device: u32| {
@@ -201,8 +309,17 @@ fn random_config(salt: u32) -> Config {
     for (i, device) in config.devices.iter_mut().enumerate() {
         device.rule = rule(i as u32);
     }
-    if salt.is_multiple_of(2) {
-        config.pools.insert("tcm".into(), Pool { reach: Some(names(&[CPU])), ..Pool::default() });
+    let choices: [(&str, [&[&str]; 4]); 4] = [
+        ("left_ram", [&[CPU, "left"], &["left"], &["left", "right"], &["right", "left"]]),
+        ("right_ram", [&[CPU, "right"], &["right"], &["right"], &[CPU, "left", "right"]]),
+        ("tcm", [&[CPU], &[CPU], &["left"], &[CPU, "right"]]),
+        ("zram", [&[CPU], &["left", "right"], &[], &[]]),
+    ];
+    let chosen =
+        choices.iter().enumerate().map(|(i, (name, reach))| (*name, reach[(salt >> (2 * i)) as usize % 4]));
+    config.pools = pools(&chosen.filter(|(_, reach)| !reach.is_empty()).collect::<Vec<_>>());
+    if config.pools.values().all(Pool::is_device_memory) {
+        config.pools.extend(pools(&[("ram", &[CPU])]));
     }
     config
 }
@@ -216,7 +333,8 @@ proptest! {
         let (x, z) = (bytes(&counted::<24>(0.5)), bytes(&counted::<6>(-0.25)));
         let expect = one_by_one(&graph, &[&x, &z]);
         for (outputs, memory) in [(Placement::Workspace, Memory::Auto), (Placement::Caller, Memory::Min)] {
-            let config = Config { outputs, memory, ..random_config(salt) };
+            let inputs = if salt & 256 == 0 { InputPlacement::Workspace } else { InputPlacement::Caller };
+            let config = Config { inputs, outputs, memory, ..random_config(salt) };
             let compiled = crate::compile::compile_as_is(&graph, &config).unwrap();
             prop_assert!(is_reached(&compiled), "{:?}", compiled.program);
             prop_assert!(borrows_are_possible(&compiled.program), "{:?}", compiled.program);
