@@ -20,6 +20,11 @@ impl<'m> Steps<'m> {
         self.calls_by() != Calls::Direct
     }
 
+    /// Whether kernels on the CPU or on a device are given descriptions of their tensors.
+    pub(super) fn describe_any(&self) -> bool {
+        self.described() || self.devices.list.iter().any(|device| device.calls != Calls::Direct)
+    }
+
     /// Whether kernels are bound by name.
     pub(super) fn binds(&self) -> bool {
         self.calls_by() == Calls::Registry

@@ -501,7 +501,7 @@ impl<'m> Steps<'m> {
                 self.imports.insert("DeviceTensor");
                 region.bind(code, name);
             }
-            Place::Constant(ConstantView { len: 0, .. }) if !self.described() => {
+            Place::Constant(ConstantView { len: 0, .. }) if !self.describe_any() => {
                 code.line(format!("let {name} = &[];"));
             }
             Place::Constant(view) => {

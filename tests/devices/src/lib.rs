@@ -46,6 +46,41 @@ pub mod not_crossed {
     aot_rt::include_model!("not_crossed");
 }
 
+/// Three devices, two of which have memory that the CPU does not reach.
+pub mod sealed {
+    aot_rt::include_model!("sealed");
+}
+
+/// The same with one method for each device.
+pub mod sealed_packed {
+    aot_rt::include_model!("sealed_packed");
+}
+
+/// The same with kernels that are bound by name.
+pub mod sealed_bound {
+    aot_rt::include_model!("sealed_bound");
+}
+
+/// The same model without devices.
+pub mod open {
+    aot_rt::include_model!("open");
+}
+
+/// A device without memory that the CPU reaches, on the caller's arrays.
+pub mod far {
+    aot_rt::include_model!("far");
+}
+
+/// A device with memory of its own and memory that the CPU reaches.
+pub mod mixed {
+    aot_rt::include_model!("mixed");
+}
+
+/// A device with two pools of its own, and one that copies.
+pub mod moved {
+    aot_rt::include_model!("moved");
+}
+
 /// A model that keeps a state.
 pub mod sums {
     aot_rt::include_model!("sums");
@@ -90,6 +125,14 @@ mod crossings;
 mod faults;
 #[cfg(test)]
 mod kernels;
+#[cfg(test)]
+mod memory;
+#[cfg(test)]
+mod memory_conventions;
+#[cfg(test)]
+mod memory_faults;
+#[cfg(test)]
+mod memory_pools;
 #[cfg(test)]
 mod mock;
 #[cfg(test)]
