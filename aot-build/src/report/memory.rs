@@ -58,7 +58,6 @@ pub struct PoolReport {
     pub copy: bool,
     /// The units that reach it, `cpu` and names of devices; all without it. What `cpu` does not
     /// reach is memory of devices, and not counted as RAM.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reach: Option<Vec<String>>,
 }
 
