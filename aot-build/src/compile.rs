@@ -67,7 +67,7 @@ pub fn compile(mut graph: Graph, config: &Config) -> Result<Compiled, Vec<Proble
 /// Lowers, orders and plans `graph` without any pass.
 pub(crate) fn compile_as_is(graph: &Graph, config: &Config) -> Result<Compiled, Vec<Problem>> {
     let mut program = lower(graph, config)?;
-    copy_between_pools(&mut program, &config.workspaces());
+    copy_between_pools(&mut program, &config.workspaces(), &[]);
     let mut figures = Figure::of_lowered(&program);
     let mut compiled = arrange(program, config)?;
     compiled.program.steps.iter_mut().for_each(Step::name_nested);

@@ -155,11 +155,18 @@ fn least(programs: &[&Program], counts: impl Fn(usize, BufferId) -> bool) -> Res
         };
         let mut of_program: Vec<_> = program.ids().map(size).collect();
         for step in &program.steps {
-            if let Some(least) = step.control().and_then(|control| control.least_scratch)
-                && let Some(Operand::Buffer(scratch)) = step.operands.last()
-                && counts(i, scratch.buffer)
-            {
-                of_program[scratch.buffer.index()] = (least, 1);
+            let Some(control) = step.control() else { continue };
+            let first = step.operands.len() - control.scratch.len();
+            let scratch = step.operands[first..].iter().zip(&control.scratch);
+            let scratch = scratch.filter_map(|(operand, least)| match operand {
+                Operand::Buffer(view) => Some((view.buffer, *least)),
+                Operand::Constant(_) => None,
+            });
+            let scratch: Vec<_> = scratch.collect();
+            // What is known is the sum.
+            let is_known = scratch.iter().all(|(id, _)| counts(i, *id));
+            for (id, least) in scratch {
+                of_program[id.index()] = (if is_known { least } else { 0 }, 1);
             }
         }
         sizes.push(of_program);
@@ -170,11 +177,6 @@ fn least(programs: &[&Program], counts: impl Fn(usize, BufferId) -> bool) -> Res
     // Of a plan that nothing is searched for, the bound is the sum of what is alive.
     let plan = plan::plan(&problem, plan::Planner::GreedyBySize, &plan::Limits::default());
     plan.map(|plan| plan.lower_bound()).map_err(unplanned)
-}
-
-/// Bytes that a region's workspace needs at least.
-pub(crate) fn least_bytes(region: &Program) -> usize {
-    least(&[region], |_, _| true).unwrap_or(0)
 }
 
 fn unplanned(error: PlanError) -> Vec<Problem> {

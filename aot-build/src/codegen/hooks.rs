@@ -77,8 +77,8 @@ impl<'m> Steps<'m> {
         let operands = site.step.operands.iter();
         match site.step.control() {
             Some(control) => {
-                // The last one may be memory for the steps within.
-                let results = site.step.operands.len() - usize::from(control.least_scratch.is_some());
+                // The last ones may be memory for the steps within.
+                let results = site.step.operands.len() - control.scratch.len();
                 // What has no element is no argument either.
                 let written = operands.take(results).skip(control.reads).filter(|operand| operand.len() > 0);
                 written.map(|operand| self.result(operand)).collect()

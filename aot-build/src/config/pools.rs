@@ -194,11 +194,19 @@ impl Config {
         pools
     }
 
-    /// The pools of a region, whose workspace is a tensor of the program around it: one that
-    /// lets its tensors be aligned in all of those.
+    /// The pools of a region, which are tensors of the program around it: one for each set of units
+    /// that reaches pools of that. They let its tensors be aligned in all of those.
     pub(crate) fn pools_within(&self) -> BTreeMap<String, Pool> {
-        let alignment = self.workspaces().iter().filter_map(|(_, pool)| pool.alignment).max();
-        BTreeMap::from([("workspace".to_owned(), Pool { alignment, ..Pool::default() })])
+        let workspaces = self.workspaces();
+        let alignment = workspaces.iter().filter_map(|(_, pool)| pool.alignment).max();
+        let mut within: BTreeMap<String, Pool> = BTreeMap::new();
+        for (name, Pool { reach, cost, .. }) in workspaces {
+            // The cheapest of them comes first.
+            if within.values().all(|known| known.reach != reach) {
+                within.insert(name, Pool { alignment, reach, cost, ..Pool::default() });
+            }
+        }
+        within
     }
 
     /// Bytes that all pools of activations have that the CPU reaches, if all are limited.

@@ -12,7 +12,9 @@
 //! It is the CPU that copies; where it does not reach the pool of a copy, the first of the devices that
 //! the pool's reach names.
 //!
-//! A step that holds steps is one user: within branches and loops nothing is copied.
+//! A step that holds steps is one user. Within branches and loops, the same is done for their own
+//! tensors; and for those around them that cannot be where all steps within reach them: their home is
+//! with the caller then, memory of the CPU's.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -25,10 +27,12 @@ use super::{Buffer, BufferId, Call, Crossing, Operand, Program, Step, Storage, T
 use crate::config::Pool;
 
 /// Puts copies in for all tensors that no pool can hold, as far as that helps: the planner refuses
-/// what is left.
-pub(crate) fn copy_between_pools(program: &mut Program, pools: &[(String, Pool)]) {
-    let Err(crossings) = candidates(program, pools, unit) else { return };
-    for Crossing { buffer, .. } in crossings {
+/// what is left. The buffers in `arrays` are to be where the CPU reaches them.
+pub(crate) fn copy_between_pools(program: &mut Program, pools: &[(String, Pool)], arrays: &[BufferId]) {
+    let crossings = candidates(program, pools, unit).err().unwrap_or_default();
+    let found = crossings.into_iter().map(|Crossing { buffer, .. }| buffer);
+    let buffers: BTreeSet<BufferId> = found.chain(arrays.iter().copied()).collect();
+    for buffer in buffers {
         let uses = uses(program, pools, buffer);
         let homes = homes(program, pools, buffer);
         let plans = homes.into_iter().filter_map(|home| Plan::new(program, buffer, &uses, home));
@@ -84,7 +88,10 @@ fn uses(program: &Program, pools: &[(String, Pool)], buffer: BufferId) -> Vec<Us
         Some(Use {
             step: i,
             pools: reached,
-            reaches_arrays: units.iter().all(|unit| reaches_arrays(pools, unit)),
+            reaches_arrays: match program.is_region {
+                true => units.iter().all(|unit| *unit == CPU),
+                false => units.iter().all(|unit| reaches_arrays(pools, unit)),
+            },
             bytes: start..end,
             reads: views.iter().any(|(_, access)| *access == Access::Read),
             writes: views.iter().any(|(_, access)| *access == Access::Write),
@@ -274,9 +281,15 @@ fn copier(program: &Program, pool: &Pool) -> Option<usize> {
 
 /// Gives the steps without a name one that no other has.
 fn name_copies(program: &mut Program) {
-    let known: BTreeSet<String> = program.steps.iter().map(|step| step.name.clone()).collect();
-    let mut names = (program.steps.len()..).map(|i| format!("copy_{i}")).filter(|name| !known.contains(name));
+    let mut names = free_names(&program.steps).into_iter();
     for step in program.steps.iter_mut().filter(|step| step.name.is_empty()) {
         step.name.extend(names.next());
     }
+}
+
+/// Names for copies that none of the steps has: one more than there are steps.
+pub(super) fn free_names(steps: &[Step]) -> Vec<String> {
+    let known: BTreeSet<&str> = steps.iter().map(|step| step.name.as_str()).collect();
+    let names = (steps.len()..).map(|i| format!("copy_{i}"));
+    names.filter(|name| !known.contains(name.as_str())).take(steps.len() + 1).collect()
 }

@@ -10,7 +10,7 @@ mod chains;
 mod constant_pools;
 mod constants;
 mod control;
-mod crossings;
+pub(crate) mod crossings;
 mod dependencies;
 mod fuse_add;
 mod in_place;
@@ -34,8 +34,8 @@ pub(crate) use in_place::in_place;
 pub use liveness::Lifetime;
 pub use lower::{NodeLowering, lower};
 pub(crate) use overlap::{gaps, loads, overlap, overlapped, overlapped_load, savings, shared};
+pub(crate) use pools::{Around, candidates, unit};
 pub use pools::{CPU, Crossing, PlacedPool};
-pub(crate) use pools::{candidates, unit};
 pub use run::{Layer, Pushed, Run, RunOverlap};
 
 use aot_rt::{Access, DType};
@@ -128,6 +128,14 @@ impl Operand {
         match self {
             Self::Buffer(view) => view.dtype,
             Self::Constant(view) => view.dtype,
+        }
+    }
+
+    /// The buffer, unless it is a constant.
+    pub(crate) const fn buffer(self) -> Option<BufferId> {
+        match self {
+            Self::Buffer(view) => Some(view.buffer),
+            Self::Constant(_) => None,
         }
     }
 
@@ -329,6 +337,8 @@ pub struct Program {
     pub pushed: Option<Pushed>,
     /// The devices that steps may be calls of, in the order in which they are activated.
     pub devices: Vec<Device>,
+    /// Whether it is that of a region, whose arrays are tensors of the program around it.
+    pub(crate) is_region: bool,
 }
 
 /// What runs steps beside the CPU.

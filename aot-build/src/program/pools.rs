@@ -1,8 +1,8 @@
 //! Which pools may hold what: every step that uses a tensor must reach the pool.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{BufferId, Flow, Operand, Program, Step, Work};
+use super::{BufferId, Flow, Operand, Program, Step, Storage, Work};
 use crate::config::Pool;
 use crate::error::Problem;
 use crate::report::label;
@@ -72,8 +72,8 @@ pub(crate) fn candidates(
         .map(|(buffer, units)| {
             let found = holders(program, pools, buffer, &units);
             let is_placed = match program.in_workspace(buffer) {
-                true => !found.is_empty(),
-                false => units.iter().all(|unit| reaches_arrays(pools, unit)),
+                false if !program.is_region => units.iter().all(|unit| reaches_arrays(pools, unit)),
+                _ => !found.is_empty(),
             };
             if !is_placed {
                 crossings.push(Crossing { buffer, units: units.iter().map(ToString::to_string).collect() });
@@ -106,6 +106,44 @@ fn holders(
     holders
 }
 
+/// Where the arrays of regions are in the program around them.
+pub(crate) struct Around<'a> {
+    pub(crate) inputs: &'a [Operand],
+    pub(crate) outputs: &'a [Operand],
+    /// What the CPU uses beside them.
+    pub(crate) cpu: &'a [Operand],
+}
+
+impl Around<'_> {
+    /// The arrays that no pool can hold whichever of `regions` runs. Several may be of one buffer.
+    pub(crate) fn apart(&self, regions: &[Program], pools: &[(String, Pool)]) -> Vec<Storage> {
+        let mut users: BTreeMap<BufferId, BTreeSet<&str>> = BTreeMap::new();
+        for buffer in self.cpu.iter().filter_map(|operand| operand.buffer()) {
+            users.entry(buffer).or_default().insert(CPU);
+        }
+        let mut arrays = Vec::new();
+        for region in regions {
+            for (buffer, units) in region.buffers.iter().zip(units(region, &unit)) {
+                let Some(operand) = self.operand(buffer.storage) else { continue };
+                if let Some(id) = operand.buffer() {
+                    users.entry(id).or_default().extend(units);
+                    arrays.push((buffer.storage, id));
+                }
+            }
+        }
+        arrays.retain(|(_, id)| users.get(id).is_some_and(|units| reached_by_all(pools, units).is_empty()));
+        arrays.into_iter().map(|(storage, _)| storage).collect()
+    }
+
+    fn operand(&self, storage: Storage) -> Option<&Operand> {
+        match storage {
+            Storage::Workspace => None,
+            Storage::Input(i) => self.inputs.get(i),
+            Storage::Output(i) => self.outputs.get(i),
+        }
+    }
+}
+
 /// Whether a unit works on the caller's arrays: the CPU does, and so do devices, but for those of
 /// which all memory is out of the CPU's reach.
 pub(super) fn reaches_arrays(pools: &[(String, Pool)], unit: &str) -> bool {
@@ -124,6 +162,8 @@ pub(super) fn reached_by_all(pools: &[(String, Pool)], units: &BTreeSet<&str>) -
 fn units<'p>(program: &'p Program, unit: &impl Fn(&'p Step) -> &'p str) -> Vec<BTreeSet<&'p str>> {
     let mut units = vec![BTreeSet::new(); program.buffers.len()];
     let ports = program.inputs.iter().chain(&program.outputs).chain(&program.kept).map(|port| port.view);
+    // Who uses a tensor around a region is looked at there.
+    let ports = ports.filter(|view| !program.is_region || program.in_workspace(view.buffer));
     for view in ports.chain(program.states.iter().map(|state| state.view)) {
         units[view.buffer.0].insert(CPU);
     }
@@ -159,7 +199,7 @@ pub(super) fn users<'p>(step: &'p Step, unit: &impl Fn(&'p Step) -> &'p str) -> 
 
 impl Step {
     /// Whether operand `i` is what a device copies on the side of the CPU.
-    fn is_cpu_side(&self, i: usize) -> bool {
+    pub(super) fn is_cpu_side(&self, i: usize) -> bool {
         self.call().and_then(|call| call.transfer).is_some_and(|transfer| transfer.side() != i)
     }
 }
@@ -182,7 +222,7 @@ impl Crossing {
         let name = label(&program.buffer(self.buffer).name);
         no_pool(&format!("tensor `{name}`"), self.units.iter().map(String::as_str), "workspace").help(
             "add the unit to the `reach` of a pool, or a pool that all of them reach; tensors are copied \
-             between pools through one that `cpu` reaches, and not within a branch or a loop",
+             between pools through one that `cpu` reaches",
         )
     }
 }
@@ -234,7 +274,7 @@ mod tests {
             crossings[0].problem(&program).to_string(),
             "tensor `a` has no place: no pool of kind \"workspace\" is reached by `cpu` and `npu`\n  \
              = help: add the unit to the `reach` of a pool, or a pool that all of them reach; tensors are copied \
-             between pools through one that `cpu` reaches, and not within a branch or a loop"
+             between pools through one that `cpu` reaches"
         );
     }
 }

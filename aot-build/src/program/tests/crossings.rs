@@ -180,16 +180,57 @@ fn a_branch_is_one_user() {
 }
 
 #[test]
-fn within_a_branch_nothing_is_copied() {
+fn tensors_are_copied_within_a_branch() {
     let graph = branches(&["first", "second", "third"]);
-    let problems = compile(graph, &apart(&["first"], &["second"])).unwrap_err();
-    assert_eq!(problems.len(), 1);
-    let text = problems[0].to_string();
-    assert!(
-        text.starts_with("tensor `memory within choice` has no place: no pool of kind \"workspace\" is"),
-        "{text}"
-    );
-    assert!(text.ends_with("and not within a branch or a loop"), "{text}");
+    for pools in [
+        pools(&[("left_ram", &[CPU, "left"]), ("right_ram", &[CPU, "right"])]),
+        pools(&[("ram", &[CPU]), ("left_sram", &["left"]), ("right_sram", &["right"])]),
+    ] {
+        let config = Config { pools, ..apart(&["first"], &["second"]) };
+        for flag in [0, 1] {
+            assert_eq!(copies(&graph, &config, &[&bytes(&X), &[flag]]), []);
+        }
+        let compiled = compile(graph.clone(), &config).unwrap();
+        let choice = compiled.program.steps.iter().find(|step| step.control().is_some()).unwrap();
+        let copied = choice.with_nested().into_iter().filter(|step| step.operator == "copy");
+        let copied: Vec<_> = copied.map(|step| (step.node.as_str(), unit(step))).collect();
+        let expect = match compiled.workspaces.len() {
+            2 => vec![("first", CPU)],
+            _ => vec![("x", "left"), ("first", "left"), ("first", "right"), ("second", "right")],
+        };
+        assert_eq!(copied, expect);
+    }
+}
+
+/// In a loop, what changes is the CPU's, too.
+#[test]
+fn tensors_are_copied_within_a_loop() {
+    let count = || TensorType::new(DType::I32, Shape::new([1]).unwrap());
+    let truth = TensorType::new(DType::Bool, Shape::new([1]).unwrap());
+    let mut sketch = Sketch::new();
+    let i = sketch.input("i", count());
+    let _ = sketch.input("v", f32_type([4]));
+    let three = sketch.constant("three", count(), Data::from_i32s(&[3]));
+    let less = sketch.typed("less", Compare { relation: Relation::Less }, &[i, three], truth);
+    let condition = sketch.finish(&[less]);
+    let mut sketch = Sketch::new();
+    let [i, v] = [sketch.input("i", count()), sketch.input("v", f32_type([4]))];
+    let one = sketch.constant("one", count(), Data::from_i32s(&[1]));
+    let next = sketch.typed("next", Add::default(), &[i, one], count());
+    let neg = sketch.node("neg", Unary { function: UnaryFunction::Neg }, &[v]);
+    let soft = sketch.node("soft", Softmax::default(), &[neg]);
+    let body = sketch.finish(&[next, soft]);
+    let mut sketch = Sketch::new();
+    let x = sketch.input("x", f32_type([4]));
+    let zero = sketch.constant("zero", count(), Data::from_i32s(&[0]));
+    let regions = [condition.into(), body.into()];
+    let [_, result] = sketch.nodes(&["n", "y"], While { regions }, &[zero, x])[..] else { panic!() };
+    let graph = sketch.finish(&[result]);
+    for nodes in [[&["neg", "soft"][..], &[]], [&["neg"], &["soft"]], [&["soft"], &["neg"]]] {
+        let mut config = apart(nodes[0], nodes[1]);
+        config.pools = pools(&[("ram", &[CPU]), ("left_sram", &["left"]), ("right_sram", &["right"])]);
+        assert_eq!(copies(&graph, &config, &[&bytes(&X)]), []);
+    }
 }
 
 /// A sum that lies in the place of an operand must be reached by all who use either.
@@ -338,6 +379,29 @@ proptest! {
             let compiled = crate::compile::compile_as_is(&graph, &config).unwrap();
             prop_assert!(is_reached(&compiled), "{:?}", compiled.program);
             prop_assert!(borrows_are_possible(&compiled.program), "{:?}", compiled.program);
+            prop_assert_eq!(&Evaluator::new(&compiled).run(&[&x, &z]).unwrap(), &expect);
+        }
+    }
+
+    #[test]
+    fn copies_within_branches_and_loops_change_no_result(
+        numbers in prop::collection::vec(any::<u8>(), 400),
+        salt in any::<u32>(),
+    ) {
+        let graph = Numbers(numbers).flow();
+        let (x, z) = (bytes(&counted::<6>(0.5)), bytes(&counted::<6>(-0.25)));
+        let expect = one_by_one(&graph, &[&x, &z]);
+        for (outputs, memory) in [(Placement::Workspace, Memory::Auto), (Placement::Caller, Memory::Min)] {
+            let inputs = if salt & 256 == 0 { InputPlacement::Workspace } else { InputPlacement::Caller };
+            let config = Config { inputs, outputs, memory, ..random_config(salt) };
+            let compiled = crate::compile::compile_as_is(&graph, &config);
+            let compiled = compiled.map_err(|problems| TestCaseError::fail(format!("{:?} {config:?}", problems[0])))?;
+            prop_assert!(is_reached(&compiled), "{:?}", compiled.program);
+            prop_assert!(borrows_are_possible(&compiled.program), "{:?}", compiled.program);
+            prop_assert!(compiled.lower_bound <= compiled.arena_bytes);
+            let names = compiled.program.steps.iter().flat_map(Step::with_nested).map(|step| &step.name);
+            let names: Vec<_> = names.collect();
+            prop_assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
             prop_assert_eq!(&Evaluator::new(&compiled).run(&[&x, &z]).unwrap(), &expect);
         }
     }
