@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use aot_build::Config;
 use aot_build::config::{Calls, Device, InputPlacement, Placement, Pool};
 use aot_build::graph::{Graph, GraphBuilder, Shape, TensorType};
 use aot_build::ops::{Add, If, UnaryFunction};
-use aot_rt::DType;
+use aot_build::{Builder, Config};
+use aot_rt::{Activate, DType};
 
 use super::weights::{FIRST, LAST, WITHIN};
-use super::{float, layer, names, node, unary, write};
+use super::{float, layer, loops, names, node, three, three_devices, unary, write};
 
 /// Generates all of them.
 pub(super) fn write_all() {
@@ -24,6 +24,39 @@ pub(super) fn write_all() {
     write("far", "Far", chain(), Config { inputs, outputs, pools, devices, ..Config::default() });
     write("mixed", "Mixed", chain(), mixed());
     write("moved", "Moved", chain(), moved());
+    write("sealed_branches", "Three", three(), branches());
+    write("sealed_loops", "Loops", loops(), loops_config());
+    shared();
+}
+
+/// One branch runs on a device with its own memory, the other one on the CPU.
+fn branches() -> Config {
+    let pools = pools(&[("ram", &["cpu", "dsp"]), ("left_sram", &["left"]), ("right_sram", &["right"])]);
+    Config { devices: three_devices(Activate::PerRun), pools, ..Config::default() }
+}
+
+/// The body of the loop runs on a device with its own memory.
+fn loops_config() -> Config {
+    let npu = Device { name: "npu".into(), operators: names(&["fully_connected"]), ..Device::default() };
+    let pools = pools(&[("ram", &["cpu"]), ("npu_sram", &["npu"])]);
+    Config { devices: vec![npu], pools, ..Config::default() }
+}
+
+/// Two models of which one runs at a time, with a device each that has one memory.
+fn shared() {
+    let pool = |units: &[&str]| Pool { reach: Some(names(units)), ..Pool::default() };
+    let model = |name: &str| Builder::new("../ui/models/two_layers.json").name(name);
+    let models = [
+        model("First").device("npu", |node| node.name() == "first"),
+        model("Both").device("npu", |_| true),
+        model("Neither"),
+    ];
+    Builder::models(models)
+        .shared_workspace("Memory")
+        .pool("ram", pool(&["cpu"]))
+        .pool("npu_sram", pool(&["npu"]))
+        .compile()
+        .expect("the models compile");
 }
 
 /// Three devices, two of which have their own memory.

@@ -81,6 +81,21 @@ pub mod moved {
     aot_rt::include_model!("moved");
 }
 
+/// Three devices, two of which have memory of their own, one of these in a branch.
+pub mod sealed_branches {
+    aot_rt::include_model!("sealed_branches");
+}
+
+/// A device with memory of its own in a loop.
+pub mod sealed_loops {
+    aot_rt::include_model!("sealed_loops");
+}
+
+/// Models that share the memory of the CPU and of a device.
+pub mod sealed_shared {
+    aot_rt::include_model!("memory");
+}
+
 /// A model that keeps a state.
 pub mod sums {
     aot_rt::include_model!("sums");
@@ -127,6 +142,8 @@ mod faults;
 mod kernels;
 #[cfg(test)]
 mod memory;
+#[cfg(test)]
+mod memory_control;
 #[cfg(test)]
 mod memory_conventions;
 #[cfg(test)]

@@ -61,7 +61,7 @@ pub(crate) struct Unit<'l> {
 }
 
 impl<'l> Unit<'l> {
-    fn new(name: &'static str, pool: &'static str, bytes: usize, log: &'l Log) -> Self {
+    pub(crate) fn new(name: &'static str, pool: &'static str, bytes: usize, log: &'l Log) -> Self {
         Self { mock: Mock { name, log }, memory: Memory::new(pool, bytes) }
     }
 }

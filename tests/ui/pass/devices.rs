@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use aot_rt::{Device, StepInfo, kernels};
+use aot_rt::{Device, StepInfo, f16, kernels};
 
 aot_macros::aot_model! {
     pub struct Net = "models/two_layers.json" {
@@ -12,6 +12,11 @@ aot_macros::aot_model! {
         devices.dsp.kind = "matrix",
         devices.dsp.operators = ["fully_connected"],
     }
+}
+
+// Half precision.
+aot_macros::aot_model! {
+    struct Half = "models/half.json" { devices.unit.operators = ["add"] }
 }
 
 struct Matrix;
@@ -38,7 +43,27 @@ impl NetMatrix for Matrix {
     }
 }
 
+impl HalfUnit for Matrix {
+    fn add_f16(
+        &mut self,
+        _: &'static StepInfo,
+        _: &'static kernels::BinaryF32,
+        x: &[f16],
+        y: &mut [f16],
+        b: &[f16],
+    ) -> Result<(), Infallible> {
+        for ((y, x), b) in y.iter_mut().zip(x).zip(b) {
+            *y = f16::from_f32(x.to_f32() + b.to_f32());
+        }
+        Ok(())
+    }
+}
+
 fn main() {
+    let half = [1.5, -2.0].map(f16::from_f32);
+    let mut adder = HalfDevices::new(Matrix);
+    let Ok(y) = Half::new().run(&mut adder, HalfInputs { half: &half, floats: &[0.0; 2] }).map(|y| *y.sum);
+    assert_eq!(y, [3.0, -4.0].map(f16::from_f32));
     let mut devices = NetDevices::new(Matrix, Matrix);
     let mut net = Net::new();
     let Ok(y) = net.run(&mut devices, &[1.0, 10.0]);
