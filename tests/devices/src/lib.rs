@@ -132,6 +132,11 @@ mod published {
     aot_rt::include_model!("everything");
 }
 
+/// The examples of the page compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/devices.md")]
+struct Page;
+
 #[cfg(test)]
 mod conventions;
 #[cfg(test)]
