@@ -155,10 +155,10 @@ fn models_share_memory_of_a_device() {
     let expected = [21.0, 43.0, 65.0 + 87.0];
     for _ in 0..2 {
         let y = memory.first().run(&mut FirstDevices::new(&mut unit), &[1.0, 10.0]).copied();
-        assert_eq!(y.unwrap(), expected);
+        assert_eq!(y.unwrap()[..], expected);
         let y = memory.both().run(&mut BothDevices::new(&mut unit), &[1.0, 10.0]).copied();
-        assert_eq!(y.unwrap(), expected);
-        assert_eq!(memory.neither().run(&[1.0, 10.0]), &expected);
+        assert_eq!(y.unwrap()[..], expected);
+        assert_eq!(memory.neither().run(&[1.0, 10.0])[..], expected);
     }
     let copies =
         |calls: &[DeviceCall]| log.events().iter().filter(|event| calls.contains(&event.call)).count();

@@ -14,9 +14,9 @@ aot_macros::aot_model! {
     }
 }
 
-// Half precision.
+// Weights of half precision.
 aot_macros::aot_model! {
-    struct Half = "models/half.json" { devices.unit.operators = ["add"] }
+    struct Half = "models/half_layer.json" { devices.unit.operators = ["fully_connected"] }
 }
 
 struct Matrix;
@@ -44,26 +44,27 @@ impl NetMatrix for Matrix {
 }
 
 impl HalfUnit for Matrix {
-    fn add_f16(
+    fn fully_connected_f16(
         &mut self,
         _: &'static StepInfo,
-        _: &'static kernels::BinaryF32,
-        x: &[f16],
-        y: &mut [f16],
-        b: &[f16],
+        params: &'static kernels::FullyConnectedF32,
+        x: &[f32],
+        y: &mut [f32],
+        weights: &[f16],
+        _: &[f32],
     ) -> Result<(), Infallible> {
-        for ((y, x), b) in y.iter_mut().zip(x).zip(b) {
-            *y = f16::from_f32(x.to_f32() + b.to_f32());
+        for (y, filter) in y.iter_mut().zip(weights.chunks(params.inputs)) {
+            *y = filter.iter().zip(x).map(|(w, x)| w.to_f32() * x).sum();
         }
         Ok(())
     }
 }
 
 fn main() {
-    let half = [1.5, -2.0].map(f16::from_f32);
-    let mut adder = HalfDevices::new(Matrix);
-    let Ok(y) = Half::new().run(&mut adder, HalfInputs { half: &half, floats: &[0.0; 2] }).map(|y| *y.sum);
-    assert_eq!(y, [3.0, -4.0].map(f16::from_f32));
+    let mut halves = HalfDevices::new(Matrix);
+    let Ok(y) = Half::new().run(&mut halves, &[1.0, 10.0]).copied();
+    assert_eq!(y, [21.0, 43.0, 65.0]);
+
     let mut devices = NetDevices::new(Matrix, Matrix);
     let mut net = Net::new();
     let Ok(y) = net.run(&mut devices, &[1.0, 10.0]);
