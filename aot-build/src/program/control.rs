@@ -27,8 +27,8 @@ pub enum Work {
 pub struct Control {
     /// How many of the operands are read; those behind them are written.
     pub reads: usize,
-    /// The last operands are memory for its own steps, one in each pool that those need: bytes of
-    /// each that no plan can do without.
+    /// The last operands are memory for its own steps, one for each of the pools that those were
+    /// planned in. Bytes that no plan can do without: those of all stand with the first.
     pub scratch: Vec<usize>,
     /// What decides.
     pub flow: Flow,

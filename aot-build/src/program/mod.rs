@@ -10,7 +10,7 @@ mod chains;
 mod constant_pools;
 mod constants;
 mod control;
-pub(crate) mod crossings;
+mod crossings;
 mod dependencies;
 mod fuse_add;
 mod in_place;

@@ -66,14 +66,16 @@ pub(crate) fn candidates(
     unit: impl Fn(&Step) -> &str,
 ) -> Result<Vec<Vec<usize>>, Vec<Crossing>> {
     let mut crossings = Vec::new();
+    let transferred = transferred(program);
     let candidates = program
         .ids()
         .zip(units(program, &unit))
         .map(|(buffer, units)| {
-            let found = holders(program, pools, buffer, &units);
-            let is_placed = match program.in_workspace(buffer) {
-                false if !program.is_region => units.iter().all(|unit| reaches_arrays(pools, unit)),
-                _ => !found.is_empty(),
+            let found = holders(pools, &units, transferred.contains(&buffer));
+            let is_placed = if program.in_workspace(buffer) || program.is_region {
+                !found.is_empty()
+            } else {
+                units.iter().all(|unit| reaches_arrays(pools, unit))
             };
             if !is_placed {
                 crossings.push(Crossing { buffer, units: units.iter().map(ToString::to_string).collect() });
@@ -86,24 +88,26 @@ pub(crate) fn candidates(
 
 /// For each buffer: the positions of the pools that all reach which use it.
 pub(super) fn reached(program: &Program, pools: &[(String, Pool)]) -> Vec<Vec<usize>> {
+    let transferred = transferred(program);
     let units = program.ids().zip(units(program, &unit));
-    units.map(|(buffer, units)| holders(program, pools, buffer, &units)).collect()
+    units.map(|(buffer, units)| holders(pools, &units, transferred.contains(&buffer))).collect()
 }
 
-/// The positions of the pools that may hold a buffer that `units` use. What a device copies from or
-/// to on its side is in its memory.
-fn holders(
-    program: &Program,
-    pools: &[(String, Pool)],
-    buffer: BufferId,
-    units: &BTreeSet<&str>,
-) -> Vec<usize> {
+/// The positions of the pools that may hold what `units` use. Where a device copies from it or to it
+/// on its side, that is memory of devices.
+fn holders(pools: &[(String, Pool)], units: &BTreeSet<&str>, is_transferred: bool) -> Vec<usize> {
     let mut holders = reached_by_all(pools, units);
     // Bounds are those of plans with one pool for all.
-    if pools.iter().any(|(_, pool)| pool.is_device_memory()) && program.is_transferred(buffer) {
+    if is_transferred && pools.iter().any(|(_, pool)| pool.is_device_memory()) {
         holders.retain(|i| pools[*i].1.is_device_memory());
     }
     holders
+}
+
+/// The buffers that devices copy from or to on their side.
+fn transferred(program: &Program) -> BTreeSet<BufferId> {
+    let side = |step: &Step| step.operands.get(step.call()?.transfer?.side())?.buffer();
+    program.steps.iter().flat_map(Step::with_nested).filter_map(side).collect()
 }
 
 /// Where the arrays of regions are in the program around them.
@@ -201,18 +205,6 @@ impl Step {
     /// Whether operand `i` is what a device copies on the side of the CPU.
     pub(super) fn is_cpu_side(&self, i: usize) -> bool {
         self.call().and_then(|call| call.transfer).is_some_and(|transfer| transfer.side() != i)
-    }
-}
-
-impl Program {
-    /// Whether a device copies from a buffer or to it on its own side.
-    fn is_transferred(&self, buffer: BufferId) -> bool {
-        let side = |step: &Step| {
-            let transfer = step.call()?.transfer?;
-            step.operands.get(transfer.side()).copied()
-        };
-        let mut sides = self.steps.iter().flat_map(Step::with_nested).filter_map(side);
-        sides.any(|side| matches!(side, Operand::Buffer(view) if view.buffer == buffer))
     }
 }
 

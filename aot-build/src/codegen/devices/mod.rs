@@ -7,6 +7,7 @@ mod interface;
 mod passed;
 
 use aot_rt::Activate;
+use passed::Operands;
 pub(super) use passed::Passed;
 
 use super::names::{camel_case, is_snake_case};
@@ -70,6 +71,7 @@ pub(super) struct Device<'m> {
 pub(super) struct Devices<'m> {
     model: &'m Model,
     pub(super) list: Vec<Device<'m>>,
+    operands: Operands<'m>,
 }
 
 impl<'m> Devices<'m> {
@@ -115,7 +117,9 @@ impl<'m> Devices<'m> {
             let program::Device { name, kind, activate, calls } = device;
             list.push(Device { index, name, parameter, interface, kind, activate: *activate, calls: *calls });
         }
-        Ok(Self { model, list })
+        let mut devices = Self { model, list, operands: Operands::new() };
+        devices.find_operands();
+        Ok(devices)
     }
 
     /// Whether the model calls any.

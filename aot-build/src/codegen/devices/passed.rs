@@ -1,6 +1,8 @@
 //! How methods of devices are given their operands: as slices, or where the CPU does not reach them,
 //! by name.
 
+use std::collections::btree_map::{BTreeMap, Entry};
+
 use super::{Device, Devices};
 use crate::config::Calls;
 use crate::program::{Call, Step};
@@ -16,6 +18,9 @@ pub(in crate::codegen) enum Passed {
     Either,
 }
 
+/// By kind of device and name of the method.
+pub(super) type Operands<'m> = BTreeMap<(&'m str, String), Vec<Passed>>;
+
 impl<'m> Devices<'m> {
     /// The steps that devices of a kind run by methods of a trait, with what they call.
     pub(super) fn calls(&self, kind: &str) -> impl Iterator<Item = (&'m Step, &'m Call)> {
@@ -29,18 +34,29 @@ impl<'m> Devices<'m> {
 
     /// How the method of a call is given each of its operands.
     pub(in crate::codegen) fn passed(&self, device: &Device<'_>, call: &Call) -> Vec<Passed> {
-        let name = call.name();
-        let steps: Vec<_> = self.calls(device.kind).filter(|(_, other)| other.name() == name).collect();
-        let passed = |i: usize| {
-            let is_away = |(step, _): &&(&Step, &Call)| {
-                self.model.compiled.in_device_memory(step.operands[i]).is_some()
-            };
-            match steps.iter().filter(is_away).count() {
-                0 => Passed::Slice,
-                count if count == steps.len() => Passed::Tensor,
-                _ => Passed::Either,
+        self.operands.get(&(device.kind, call.name())).cloned().unwrap_or_default()
+    }
+
+    /// How all methods are given their operands.
+    pub(super) fn find_operands(&mut self) {
+        let mut operands = Operands::new();
+        for kind in self.list.iter().map(|device| device.kind) {
+            for (step, call) in self.calls(kind) {
+                let of_step = step.operands.iter().map(|operand| {
+                    let is_away = self.model.compiled.in_device_memory(*operand).is_some();
+                    if is_away { Passed::Tensor } else { Passed::Slice }
+                });
+                match operands.entry((kind, call.name())) {
+                    Entry::Vacant(entry) => drop(entry.insert(of_step.collect())),
+                    Entry::Occupied(mut entry) => {
+                        let known = entry.get_mut().iter_mut().zip(of_step);
+                        known
+                            .filter(|(known, new)| **known != *new)
+                            .for_each(|(known, _)| *known = Passed::Either);
+                    }
+                }
             }
-        };
-        (0..call.operands.len()).map(passed).collect()
+        }
+        self.operands = operands;
     }
 }
