@@ -37,7 +37,7 @@ pub struct MemoryReport {
     pub peak: Peak,
     /// Steps that run together, row by row.
     pub runs: Vec<RunReport>,
-    /// Bytes of RAM as technique after technique is used.
+    /// Bytes of RAM, and of memory of devices, as technique after technique is used.
     pub figures: Vec<Figure>,
 }
 
@@ -388,6 +388,8 @@ impl fmt::Display for MemoryReport {
         }
         let figures = self.figures.iter().map(|figure| [figure.name.into(), spaced(figure.bytes)]);
         let figures: Vec<[String; 2]> = figures.collect();
-        write!(f, "\nbytes of RAM, technique after technique:\n{}", columns(&figures))
+        let devices = self.pools.iter().any(|pool| pool.devices().is_some());
+        let what = if devices { "RAM and of memory of devices" } else { "RAM" };
+        write!(f, "\nbytes of {what}, technique after technique:\n{}", columns(&figures))
     }
 }
