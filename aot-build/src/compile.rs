@@ -7,8 +7,8 @@ use crate::error::{Location, Problem};
 use crate::graph::Graph;
 use crate::passes::DeadChannels;
 use crate::program::{
-    BufferId, PlacedPool, Program, Step, blocks, copy_between_pools, distribute, fuse_add, in_place, lower,
-    overlap,
+    BufferId, Operand, PlacedPool, Program, Step, blocks, copy_between_pools, distribute, fuse_add, in_place,
+    lower, overlap,
 };
 use crate::report::Figure;
 use crate::streaming::{self, Goal};
@@ -26,7 +26,7 @@ pub struct Compiled {
     /// Offset of every buffer in the workspace; 0 for the caller's. Where there are several pools,
     /// they lie one behind the other, each from its [`start`](PlacedPool::start) on.
     pub offsets: Vec<usize>,
-    /// Size of the workspace in bytes: of all its pools.
+    /// Size of the workspace in bytes: of all its pools that the CPU reaches.
     pub arena_bytes: usize,
     /// The pools of the workspace.
     pub workspaces: Vec<PlacedPool>,
@@ -67,7 +67,7 @@ pub fn compile(mut graph: Graph, config: &Config) -> Result<Compiled, Vec<Proble
 /// Lowers, orders and plans `graph` without any pass.
 pub(crate) fn compile_as_is(graph: &Graph, config: &Config) -> Result<Compiled, Vec<Problem>> {
     let mut program = lower(graph, config)?;
-    copy_between_pools(&mut program, &config.workspaces());
+    copy_between_pools(&mut program, &config.workspaces(), &[]);
     let mut figures = Figure::of_lowered(&program);
     let mut compiled = arrange(program, config)?;
     compiled.program.steps.iter_mut().for_each(Step::name_nested);
@@ -129,9 +129,24 @@ impl Compiled {
         self.needs() < other.needs()
     }
 
-    /// Bytes beyond the limits of pools, and bytes.
-    fn needs(&self) -> (usize, usize) {
-        (self.workspaces.iter().map(PlacedPool::excess).sum(), self.arena_bytes)
+    /// Bytes beyond the limits of pools, bytes of RAM, and of memory that devices have.
+    fn needs(&self) -> (usize, usize, usize) {
+        let excess = self.workspaces.iter().map(PlacedPool::excess).sum();
+        let all: usize = self.workspaces.iter().map(|pool| pool.bytes).sum();
+        (excess, self.arena_bytes, all - self.arena_bytes)
+    }
+
+    /// Where an operand is in memory of devices that the CPU does not reach, if it is there: the
+    /// pool, and the byte there.
+    pub(crate) fn in_device_memory(&self, operand: Operand) -> Option<(&PlacedPool, usize)> {
+        let Operand::Buffer(view) = operand else { return None };
+        // What has no bytes is nowhere.
+        if view.len == 0 || !self.program.in_workspace(view.buffer) {
+            return None;
+        }
+        let address = self.offsets[view.buffer.index()] + view.offset;
+        let pool = &self.workspaces[PlacedPool::at(&self.workspaces, address)];
+        (!pool.is_ram()).then(|| (pool, address - pool.start))
     }
 }
 

@@ -11,7 +11,6 @@ use crate::error::{Location, Problem};
 use crate::graph::{Graph, Node};
 use crate::nearest::nearest;
 use crate::ops::{ArgFunction, BinaryFunction, Op, ReduceFunction, Relation, UnaryFunction};
-use crate::program::CPU;
 
 /// What runs the nodes of a graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -115,7 +114,7 @@ fn is_called(node: &Node, label: &str) -> bool {
 pub(crate) fn check(before: &Names, graph: &Graph, config: &Config) -> Vec<Problem> {
     let devices = &config.devices[..];
     let after = &Names::of(graph);
-    let mut problems = unreached(config);
+    let mut problems = Vec::new();
     for (i, device) in devices.iter().enumerate() {
         let others = &devices[..i];
         let at = |key: &str| Location::Key(format!("devices.{}.{key}", device.name));
@@ -142,21 +141,6 @@ pub(crate) fn check(before: &Names, graph: &Graph, config: &Config) -> Vec<Probl
         }
     }
     problems
-}
-
-/// Pools that the processor does not reach, while there are devices: their operands would have to be
-/// copied.
-fn unreached(config: &Config) -> Vec<Problem> {
-    let pools = config.pools.iter().filter(|(_, pool)| !pool.is_reached_by(CPU));
-    let problem = |name: &String| {
-        let message = format!("pool `{name}`: devices in memory that `cpu` does not reach are not supported");
-        Problem::new(message).at(Location::Key(format!("pools.{name}.reach"))).help(
-            "kernels of devices are given slices, and the CPU copies between pools: let it reach this one, \
-             or let the driver copy to such memory",
-        )
-    };
-    let problems = pools.map(|(name, _)| problem(name));
-    if config.devices.is_empty() { Vec::new() } else { problems.collect() }
 }
 
 fn is_matched(graph: &Graph, pattern: &[String]) -> bool {

@@ -17,15 +17,15 @@ pub(crate) struct Workspace {
     /// Of each program: the offsets of its buffers; 0 for the caller's.
     pub(crate) offsets: Vec<Vec<usize>>,
     pub(crate) pools: Vec<PlacedPool>,
-    /// No plan needs fewer bytes in all pools together.
+    /// No plan needs fewer bytes in all pools together that the CPU reaches.
     pub(crate) lower_bound: usize,
     pub(crate) proved: bool,
 }
 
 impl Workspace {
-    /// Bytes of all pools.
+    /// Bytes of all pools that the CPU reaches.
     pub(crate) fn bytes(&self) -> usize {
-        self.pools.iter().map(|pool| pool.bytes).sum()
+        self.pools.iter().filter(|pool| pool.is_ram()).map(|pool| pool.bytes).sum()
     }
 }
 
@@ -49,13 +49,20 @@ pub(crate) fn plan(
         placed[place.pool.index()].start + place.offset
     };
     let offsets = ids.iter().map(|ids| ids.iter().map(|id| id.map_or(0, address)).collect()).collect();
-    let (mut lower_bound, mut proved) = (plan.lower_bound(), plan.proved());
+    let ram: Vec<_> = plan.pools.iter().zip(&placed).filter(|(_, pool)| pool.is_ram()).collect();
+    let lower_bound = ram.iter().map(|(plan, _)| plan.lower_bound).sum();
+    let proved = ram.iter().all(|(plan, _)| plan.proved);
+    let mut workspace = Workspace { offsets, pools: placed, lower_bound, proved };
     if programs.iter().any(|program| program.has_control()) {
         // The search takes the memory of regions for pieces that cannot be divided.
-        lower_bound = least(programs)?;
-        proved = plan.size() == lower_bound;
+        let in_ram = |program: usize, id: BufferId| {
+            let address = workspace.offsets[program][id.index()];
+            workspace.pools[PlacedPool::at(&workspace.pools, address)].is_ram()
+        };
+        workspace.lower_bound = least(programs, in_ram)?;
+        workspace.proved = workspace.bytes() == workspace.lower_bound;
     }
-    Ok(Workspace { offsets, pools: placed, lower_bound, proved })
+    Ok(workspace)
 }
 
 /// Of each program: what its buffers have become.
@@ -137,17 +144,29 @@ fn placed(pools: &[(String, Pool)], plan: &plan::Plan) -> Vec<PlacedPool> {
     pools.iter().zip(&plan.pools).map(&mut place).collect()
 }
 
-/// Bytes that all pools together need at least, wherever the tensors within regions lie.
-fn least(programs: &[&Program]) -> Result<usize, Vec<Problem>> {
+/// Bytes that the buffers of which `counts` is true need at least, all pools together, wherever
+/// the tensors within regions lie.
+fn least(programs: &[&Program], counts: impl Fn(usize, BufferId) -> bool) -> Result<usize, Vec<Problem>> {
     let mut sizes: Vec<Vec<_>> = Vec::new();
-    for program in programs {
-        let mut of_program: Vec<_> =
-            program.buffers.iter().map(|buffer| (buffer.bytes, buffer.alignment)).collect();
+    for (i, program) in programs.iter().enumerate() {
+        let size = |id: BufferId| {
+            let buffer = program.buffer(id);
+            if counts(i, id) { (buffer.bytes, buffer.alignment) } else { (0, 1) }
+        };
+        let mut of_program: Vec<_> = program.ids().map(size).collect();
         for step in &program.steps {
-            if let Some(least) = step.control().and_then(|control| control.least_scratch)
-                && let Some(Operand::Buffer(scratch)) = step.operands.last()
-            {
-                of_program[scratch.buffer.index()] = (least, 1);
+            let Some(control) = step.control() else { continue };
+            let first = step.operands.len() - control.scratch.len();
+            let scratch = step.operands[first..].iter().zip(&control.scratch);
+            let scratch = scratch.filter_map(|(operand, least)| match operand {
+                Operand::Buffer(view) => Some((view.buffer, *least)),
+                Operand::Constant(_) => None,
+            });
+            let scratch: Vec<_> = scratch.collect();
+            // What is known is the sum.
+            let is_known = scratch.iter().all(|(id, _)| counts(i, *id));
+            for (id, least) in scratch {
+                of_program[id.index()] = (if is_known { least } else { 0 }, 1);
             }
         }
         sizes.push(of_program);
@@ -158,11 +177,6 @@ fn least(programs: &[&Program]) -> Result<usize, Vec<Problem>> {
     // Of a plan that nothing is searched for, the bound is the sum of what is alive.
     let plan = plan::plan(&problem, plan::Planner::GreedyBySize, &plan::Limits::default());
     plan.map(|plan| plan.lower_bound()).map_err(unplanned)
-}
-
-/// Bytes that a region's workspace needs at least.
-pub(crate) fn least_bytes(region: &Program) -> usize {
-    least(&[region]).unwrap_or(0)
 }
 
 fn unplanned(error: PlanError) -> Vec<Problem> {

@@ -31,7 +31,7 @@ pub trait Device {
         Ok(())
     }
 
-    /// Prepares for the kernel of `step`.
+    /// Prepares for the kernel of `step`, or for a copy.
     ///
     /// # Errors
     ///
@@ -42,7 +42,7 @@ pub trait Device {
         Ok(())
     }
 
-    /// Ends what [`open`](Self::open) began, also where the kernel failed.
+    /// Ends what [`open`](Self::open) began, also where the kernel or the copy failed.
     ///
     /// # Errors
     ///
@@ -97,6 +97,10 @@ pub enum DeviceCall {
     Open,
     /// A kernel.
     Kernel,
+    /// [`DeviceMemory::copy_in`](crate::DeviceMemory::copy_in).
+    CopyIn,
+    /// [`DeviceMemory::copy_out`](crate::DeviceMemory::copy_out).
+    CopyOut,
     /// [`Device::close`].
     Close,
     /// [`Device::deactivate`].
@@ -109,6 +113,8 @@ impl DeviceCall {
             Self::Activate => "cannot be activated",
             Self::Open => "cannot be opened",
             Self::Kernel => "the kernel failed",
+            Self::CopyIn => "the copy to its memory failed",
+            Self::CopyOut => "the copy from its memory failed",
             Self::Close => "cannot be closed",
             Self::Deactivate => "cannot be deactivated",
         }
@@ -261,8 +267,19 @@ impl<D: Device> ManagedDevice<D> {
         step: &'static StepInfo,
         kernel: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), DeviceError<D::Error>> {
+        self.opened(step, DeviceCall::Kernel, kernel)
+    }
+
+    /// Opens it for `step`, has it do what `call` is, and closes it.
+    #[inline]
+    pub(crate) fn opened(
+        &mut self,
+        step: &'static StepInfo,
+        call: DeviceCall,
+        work: impl FnOnce(&mut D) -> Result<(), D::Error>,
+    ) -> Result<(), DeviceError<D::Error>> {
         self.device.open(step).map_err(error(Some(step), DeviceCall::Open))?;
-        let result = kernel(&mut self.device).map_err(error(Some(step), DeviceCall::Kernel));
+        let result = work(&mut self.device).map_err(error(Some(step), call));
         let closed = self.device.close(step).map_err(error(Some(step), DeviceCall::Close));
         result.and(closed)
     }

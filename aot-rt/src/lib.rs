@@ -7,7 +7,8 @@
 //! - [`kernels`], the arithmetic, each kernel written once,
 //! - [`fixed_point`], the integer arithmetic behind the quantized kernels,
 //! - [`Instrument`], what can observe the steps of a run,
-//! - [`Device`], what can run steps beside the CPU,
+//! - [`Device`], what can run steps beside the CPU, and [`DeviceMemory`], where the CPU does not
+//!   reach its memory,
 //! - [`Tensor`], [`PackedKernel`] and [`KernelEntry`], for kernels that are bound by name,
 //! - [`UntilError`] and [`yield_now`], for runs that go step by step,
 //! - [`Model`], the untyped face that every generated runner has,
@@ -23,6 +24,7 @@ compile_error!("aot-rt: constants are stored little-endian; big-endian targets a
 mod aligned;
 mod constants;
 mod device;
+mod device_memory;
 mod element;
 mod first;
 pub mod fixed_point;
@@ -47,6 +49,7 @@ mod workspace;
 pub use aligned::{Align32, Align64, Align128, Align256, Align512, Align1024, Align2048, Align4096, Aligned};
 pub use constants::Constants;
 pub use device::{Activate, Device, DeviceCall, DeviceError, ManagedDevice};
+pub use device_memory::{DeviceMemory, DeviceOperand, DeviceTensor};
 pub use element::{DType, Element};
 pub use half::{bf16, f16};
 pub use instrument::{

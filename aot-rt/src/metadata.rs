@@ -84,6 +84,9 @@ pub struct Pool {
     pub section: Option<&'static str>,
     /// Whether it is memory that constants are copied to.
     pub copy: bool,
+    /// The units that reach it, `cpu` and names of devices; `None` for all. What `cpu` does not
+    /// reach is memory of devices, and not counted as RAM.
+    pub reach: Option<&'static [&'static str]>,
 }
 
 /// What a pool is for.
@@ -151,7 +154,7 @@ pub struct Operand {
 /// What a run takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
-    /// Bytes of the workspace.
+    /// Bytes of the workspace, memory of devices that the CPU does not reach not among them.
     pub arena_bytes: usize,
     /// Least size of the workspace that any plan for this order of steps can have.
     pub lower_bound: usize,

@@ -3,7 +3,7 @@
 #![expect(unsafe_code, reason = "bytes are cast to the elements that the description names")]
 
 use crate::kernels::{Kernel, Mode};
-use crate::{Access, DType, Element};
+use crate::{Access, DType, DeviceTensor, Element};
 
 /// A kernel that is called with descriptions of its tensors: those in
 /// [`kernels::packed`](crate::kernels::packed), and yours.
@@ -43,6 +43,8 @@ pub struct Tensor<'a>(Memory<'a>);
 enum Memory<'a> {
     Read(DType, &'a [u8]),
     Write(DType, &'a mut [u8]),
+    /// Where the CPU does not reach it.
+    Device(Access, &'a DeviceTensor),
 }
 
 /// Why a kernel did not run.
@@ -60,6 +62,8 @@ pub enum KernelError {
     Type,
     /// The kernel cannot do what the parameters ask for.
     Unsupported,
+    /// A tensor is where the CPU does not reach it.
+    Unreached,
 }
 
 impl<'a> Tensor<'a> {
@@ -91,11 +95,34 @@ impl<'a> Tensor<'a> {
         Self(Memory::Write(dtype, bytes))
     }
 
+    /// Elements to read, in memory of a device.
+    #[must_use]
+    pub const fn read_device(tensor: &'a DeviceTensor) -> Self {
+        Self(Memory::Device(Access::Read, tensor))
+    }
+
+    /// Elements to write, in memory of a device.
+    #[must_use]
+    pub const fn write_device(tensor: &'a DeviceTensor) -> Self {
+        Self(Memory::Device(Access::Write, tensor))
+    }
+
     /// Type of the elements.
     #[must_use]
     pub const fn dtype(&self) -> DType {
-        let (Memory::Read(dtype, _) | Memory::Write(dtype, _)) = self.0;
-        dtype
+        match self.0 {
+            Memory::Read(dtype, _) | Memory::Write(dtype, _) => dtype,
+            Memory::Device(_, tensor) => tensor.dtype,
+        }
+    }
+
+    /// Where it is, if that is memory of a device that the CPU does not reach.
+    #[must_use]
+    pub const fn device(&self) -> Option<DeviceTensor> {
+        match self.0 {
+            Memory::Device(_, tensor) => Some(*tensor),
+            Memory::Read(..) | Memory::Write(..) => None,
+        }
     }
 
     /// Whether it may be written.
@@ -104,15 +131,17 @@ impl<'a> Tensor<'a> {
         match self.0 {
             Memory::Read(..) => Access::Read,
             Memory::Write(..) => Access::Write,
+            Memory::Device(access, _) => access,
         }
     }
 
-    /// The memory.
+    /// The memory; nothing where the CPU does not reach it.
     #[must_use]
     pub const fn bytes(&self) -> &[u8] {
         match &self.0 {
             Memory::Read(_, bytes) => bytes,
             Memory::Write(_, bytes) => bytes,
+            Memory::Device(..) => &[],
         }
     }
 
@@ -120,8 +149,12 @@ impl<'a> Tensor<'a> {
     ///
     /// # Errors
     ///
-    /// When they are others, or the bytes are not whole, aligned elements.
+    /// When they are others, the bytes are not whole, aligned elements, or the CPU does not
+    /// reach them.
     pub fn elements<T: Element>(&self) -> Result<&[T], KernelError> {
+        if matches!(self.0, Memory::Device(..)) {
+            return Err(KernelError::Unreached);
+        }
         let bytes = self.bytes();
         let start = bytes.as_ptr().cast::<T>();
         if !holds::<T>(self.dtype(), start, bytes.len()) {
@@ -138,7 +171,11 @@ impl<'a> Tensor<'a> {
     ///
     /// As for [`elements`](Self::elements), and when they are readable only.
     pub fn elements_mut<T: Element>(&mut self) -> Result<&mut [T], KernelError> {
-        let Memory::Write(dtype, bytes) = &mut self.0 else { return Err(KernelError::Access) };
+        let (dtype, bytes) = match &mut self.0 {
+            Memory::Write(dtype, bytes) => (dtype, bytes),
+            Memory::Read(..) => return Err(KernelError::Access),
+            Memory::Device(..) => return Err(KernelError::Unreached),
+        };
         let start = bytes.as_mut_ptr().cast::<T>();
         if !holds::<T>(*dtype, start, bytes.len()) {
             return Err(KernelError::Type);
@@ -163,6 +200,7 @@ impl core::fmt::Display for KernelError {
             Self::Access => "a tensor must be writable",
             Self::Type => "a tensor holds elements of another type",
             Self::Unsupported => "the kernel does not support the parameters",
+            Self::Unreached => "a tensor is in memory that the CPU does not reach",
         })
     }
 }
@@ -188,6 +226,20 @@ mod tests {
         assert_eq!((tensor.dtype(), tensor.access()), (DType::I8, Access::Read));
         assert_eq!(tensor.elements::<i8>(), Ok(&[1, 2][..]));
         assert_eq!(tensor.elements_mut::<i8>(), Err(KernelError::Access));
+    }
+
+    #[test]
+    fn tensors_in_memory_of_a_device_have_no_bytes() {
+        let place = DeviceTensor::of::<i16>("sram", 4, 2);
+        for (mut tensor, access) in
+            [(Tensor::read_device(&place), Access::Read), (Tensor::write_device(&place), Access::Write)]
+        {
+            assert_eq!((tensor.dtype(), tensor.access()), (DType::I16, access));
+            assert_eq!((tensor.device(), tensor.bytes()), (Some(place), &[][..]));
+            assert_eq!(tensor.elements::<i16>(), Err(KernelError::Unreached));
+            assert_eq!(tensor.elements_mut::<i16>(), Err(KernelError::Unreached));
+        }
+        assert_eq!(Tensor::read(&[1_i16]).device(), None);
     }
 
     #[test]

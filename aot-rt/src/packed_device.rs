@@ -5,7 +5,7 @@ use core::fmt;
 
 use crate::kernels::Kernel;
 use crate::registry::find_all;
-use crate::{Device, Missing, StepInfo, Tensor};
+use crate::{Device, DeviceMemory, DeviceTensor, Missing, StepInfo, Tensor};
 
 /// A device that runs any step: the same method for every kernel and every model.
 pub trait PackedDevice: Device {
@@ -14,7 +14,8 @@ pub trait PackedDevice: Device {
     /// The tensors lie apart. They are the first kernel's, in the order of
     /// [`Kernel::operands`], the result being that of the last one; then come the operands of
     /// the other kernels that the one before has not computed. Constants are as the model file
-    /// has them: filters stand one after the other.
+    /// has them: filters stand one after the other. Those in memory that the CPU does not reach
+    /// have a [`Tensor::device`].
     ///
     /// # Errors
     ///
@@ -143,6 +144,21 @@ impl<D: Device, const N: usize> Device for BoundDevice<D, N> {
 
     fn deactivate(&mut self) -> Result<(), Self::Error> {
         self.device.deactivate().map_err(BoundError::Device)
+    }
+}
+
+impl<D: DeviceMemory, const N: usize> DeviceMemory for BoundDevice<D, N> {
+    fn copy_in(&mut self, step: &'static StepInfo, to: DeviceTensor, from: &[u8]) -> Result<(), Self::Error> {
+        self.device.copy_in(step, to, from).map_err(BoundError::Device)
+    }
+
+    fn copy_out(
+        &mut self,
+        step: &'static StepInfo,
+        from: DeviceTensor,
+        to: &mut [u8],
+    ) -> Result<(), Self::Error> {
+        self.device.copy_out(step, from, to).map_err(BoundError::Device)
     }
 }
 

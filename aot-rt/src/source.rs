@@ -13,6 +13,7 @@ pub const SOURCE: &[(&str, &str)] = files![
     "src/aligned.rs"
     "src/constants.rs"
     "src/device.rs"
+    "src/device_memory.rs"
     "src/element.rs"
     "src/first.rs"
     "src/fixed_point/interpolated.rs"

@@ -1,5 +1,6 @@
 //! Generates the code that the tests run.
 
+mod sealed;
 #[path = "src/weights.rs"]
 mod weights;
 
@@ -21,6 +22,7 @@ use weights::{CELLS, FIRST, LAST, SCORES, WITHIN};
 fn main() {
     println!("cargo::rerun-if-env-changed=AOT_SHARED");
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=sealed.rs");
     println!("cargo::rerun-if-changed=src/weights.rs");
     println!("cargo::rustc-check-cfg=cfg(has_kws)");
     for (name, activate) in
@@ -59,6 +61,7 @@ fn main() {
     write("whole_model", "Three", three(), npu(Device { operators: names(&["*"]), ..device() }));
     write("crossed", "Crossed", crossed(), apart());
     write("not_crossed", "Crossed", crossed(), Config::default());
+    sealed::write_all();
     published();
 }
 

@@ -31,6 +31,9 @@ impl<'m> Steps<'m> {
         let Some(device) = self.devices.list.iter().find(|device| device.index == call.device) else {
             return;
         };
+        if let Some(transfer) = call.transfer {
+            return self.transfer_function(code, site, device, transfer);
+        }
         let names: Vec<_> = (1..=call.kernels.len())
             .map(|i| if i == 1 { site.step.name.clone() } else { format!("{}_{i}", site.step.name) })
             .collect();
@@ -49,7 +52,9 @@ impl<'m> Steps<'m> {
             arguments.iter().for_each(|argument| self.binding(code, argument));
             code.line(format!("let step = &STEPS[{}];", self.index(site)));
             let (name, given) = if device.calls == Calls::Direct {
-                let operands = arguments.iter().map(|argument| argument.name.to_owned());
+                let passed = self.devices.passed(device, call);
+                let operands = arguments.iter().zip(passed);
+                let operands = operands.map(|(argument, passed)| self.passed_operand(argument, passed));
                 (call.name(), params.into_iter().chain(operands).collect())
             } else {
                 self.described_tensors(code, site, &arguments);

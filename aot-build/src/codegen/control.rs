@@ -78,6 +78,7 @@ impl<'m> Steps<'m> {
                     Some(ConstantPlace::Copied(_)) | None => String::new(),
                 }
             }
+            Place::Device(_) => unreachable!("what the CPU decides by is in its memory"),
             // Where it is a part of an array, that is one of truth values as well.
             Place::Caller(view, port) => format!("{}[{}]", port.ident, integer(view.offset)),
         }

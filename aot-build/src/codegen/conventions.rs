@@ -9,7 +9,7 @@ use aot_rt::kernels::{Kernel, Kind, Mode};
 use super::literal::integer;
 use super::runner::Runner;
 use super::sites::Site;
-use super::steps::{Argument, Steps};
+use super::steps::{Argument, Place, Steps};
 use super::writer::{CALL_WIDTH, Code, STRUCT_WIDTH};
 use crate::config::Calls;
 use crate::program::Step;
@@ -18,6 +18,11 @@ impl<'m> Steps<'m> {
     /// Whether kernels are given descriptions of their tensors.
     pub(super) fn described(&self) -> bool {
         self.calls_by() != Calls::Direct
+    }
+
+    /// Whether kernels on the CPU or on a device are given descriptions of their tensors.
+    pub(super) fn describe_any(&self) -> bool {
+        self.described() || self.devices.list.iter().any(|device| device.calls != Calls::Direct)
     }
 
     /// Whether kernels are bound by name.
@@ -129,7 +134,10 @@ impl<'m> Steps<'m> {
     }
 
     /// The description of a tensor.
-    fn tensor(&mut self, site: Site<'m>, Argument { name, access, .. }: &Argument<'_>) -> String {
+    fn tensor(&mut self, site: Site<'m>, Argument { name, access, place }: &Argument<'_>) -> String {
+        if matches!(place, Place::Device(_)) {
+            return Self::device_tensor(name, *access);
+        }
         let elements = self.operand(site, name);
         match access {
             Access::Read => format!("Tensor::read({elements})"),

@@ -66,13 +66,19 @@ impl<'m> Steps<'m> {
         });
     }
 
-    /// What a step writes, its result first.
+    /// What a step writes where the CPU reaches it, its result first.
     fn written(&self, site: Site<'m>) -> Vec<Argument<'m>> {
+        let mut written = self.all_written(site);
+        written.retain(|argument| !matches!(argument.place, Place::Device(_)));
+        written
+    }
+
+    fn all_written(&self, site: Site<'m>) -> Vec<Argument<'m>> {
         let operands = site.step.operands.iter();
         match site.step.control() {
             Some(control) => {
-                // The last one may be memory for the steps within.
-                let results = site.step.operands.len() - usize::from(control.least_scratch.is_some());
+                // The last ones may be memory for the steps within.
+                let results = site.step.operands.len() - control.scratch.len();
                 // What has no element is no argument either.
                 let written = operands.take(results).skip(control.reads).filter(|operand| operand.len() > 0);
                 written.map(|operand| self.result(operand)).collect()
@@ -99,7 +105,7 @@ impl<'m> Steps<'m> {
             // A step of the caller's own names its array, one that holds steps the port.
             Place::Caller(view, port) if site.step.control().is_some() => self.part_of_port(*view, port),
             Place::Caller(view, _) => (view.dtype, (*name).to_owned()),
-            Place::Constant(_) => unreachable!("constants are not written"),
+            Place::Device(_) | Place::Constant(_) => unreachable!("it is not shown"),
         };
         let elements = match site.layer {
             Some(layer) if *name == "y" && site.step.kind() != Kind::Reducing => {

@@ -158,8 +158,9 @@ impl Memories {
         let copied: Vec<_> = compiled.constant_pools.iter().filter(is_copied).cloned().collect();
         let is_plain = copied.is_empty() && is_only(&compiled.workspaces, "workspace");
         let mut memories = Vec::new();
-        let is_used = |pool: &&PlacedPool| pool.bytes > 0 || compiled.workspaces.len() == 1;
-        for pool in compiled.workspaces.iter().filter(is_used).chain(&copied) {
+        let ram: Vec<_> = compiled.workspaces.iter().filter(|pool| pool.is_ram()).collect();
+        let is_used = |pool: &&PlacedPool| pool.bytes > 0 || ram.len() == 1;
+        for pool in ram.iter().copied().filter(is_used).chain(&copied) {
             memories.push(if is_plain {
                 let alias = format!("::aot_rt::Workspace<{{ {}::ARENA_BYTES }}>", owner.name);
                 Memory { name: "workspace".into(), alias, ty: "Workspace".into(), pool: pool.clone() }
@@ -376,8 +377,9 @@ pub(super) fn purpose(pool: &PlacedPool) -> String {
         (crate::config::PoolKind::Constants, false) => "constants",
         (crate::config::PoolKind::Constants, true) => "constants, copied from flash",
     };
-    match &pool.pool.section {
-        Some(section) => format!("{what}, in section `{section}`"),
-        None => what.to_owned(),
+    match (&pool.pool.section, &pool.pool.reach) {
+        (Some(section), _) => format!("{what}, in section `{section}`"),
+        (None, Some(devices)) if !pool.is_ram() => format!("{what}, in memory of `{}`", devices.join("`, `")),
+        (None, _) => what.to_owned(),
     }
 }

@@ -97,12 +97,13 @@ fn pool(pool: &PoolReport) -> String {
         PoolKind::Constants => "Constants",
     };
     format!(
-        "Pool {{ name: {:?}, kind: PoolKind::{kind}, bytes: {}, limit: {}, section: {:?}, copy: {} }}",
+        "Pool {{ name: {:?}, kind: PoolKind::{kind}, bytes: {}, limit: {}, section: {:?}, copy: {}, reach: {} }}",
         pool.name,
         integer(pool.bytes),
         option(pool.limit.map(integer)),
         pool.section,
         pool.copy,
+        option(pool.reach.as_ref().map(|units| format!("&{units:?}"))),
     )
 }
 

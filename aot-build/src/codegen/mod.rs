@@ -8,6 +8,7 @@ mod calls;
 mod constructors;
 mod control;
 mod conventions;
+mod device_memory;
 mod devices;
 mod docs;
 mod environment;

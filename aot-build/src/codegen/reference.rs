@@ -35,7 +35,8 @@ pub struct ReferenceDevices {
 ///
 /// # Errors
 ///
-/// When a device's name cannot be one in generated code.
+/// When a device's name cannot be one in generated code; when tensors are in memory that the CPU does
+/// not reach, for which the test has none.
 pub fn reference_devices(
     model: &Model,
     krate: &str,
@@ -46,6 +47,7 @@ pub fn reference_devices(
     if !devices.is_used() {
         return Ok(None);
     }
+    check_memory(model)?;
     let test = Test { runner: Runner { model, ports: &ports, devices: &devices } };
     let (mut code, mut packed) = (Code::new(0), Vec::new());
     code.wide_list(&format!("use {krate}::{{"), &test.names(), "};");
@@ -54,6 +56,18 @@ pub fn reference_devices(
     test.declaration(&mut code);
     test.model(&mut code);
     Ok(Some(ReferenceDevices { text: code.into_text(), packed }))
+}
+
+/// Refuses memory of devices: the one of the test computes on the CPU.
+fn check_memory(model: &Model) -> Result<(), Problem> {
+    let mut pools = model.compiled.workspaces.iter();
+    let Some(pool) = pools.find(|pool| !pool.is_ram() && pool.bytes > 0) else { return Ok(()) };
+    let message = format!(
+        "the model has tensors in the pool `{}`, which `cpu` does not reach; the test of a bundle runs on \
+         the CPU",
+        pool.name
+    );
+    Err(Problem::new(message).help("add `cpu` to the `reach` of the pool, or leave the pool out"))
 }
 
 struct Test<'m> {

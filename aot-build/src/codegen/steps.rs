@@ -8,6 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use aot_rt::Access;
 use aot_rt::kernels::{Kernel, Kind, Mode};
 
+use super::device_memory::DeviceRegion;
 use super::devices::Devices;
 use super::docs;
 use super::literal::{integer, params};
@@ -25,6 +26,8 @@ use crate::{Compiled, Model};
 pub(super) enum Place<'p> {
     /// In memory that the step is handed.
     Memory(Region),
+    /// In memory of a device that the CPU does not reach.
+    Device(DeviceRegion<'p>),
     /// In the caller's array.
     Caller(View, &'p Port<'p>),
     /// In the constants.
@@ -104,6 +107,10 @@ impl<'m> Steps<'m> {
             }
             Operand::Buffer(view) => *view,
         };
+        if let Some((pool, offset)) = self.compiled().in_device_memory(*operand) {
+            let View { dtype, len, .. } = view;
+            return Place::Device(DeviceRegion { pool: &pool.name, dtype, offset, len });
+        }
         match self.compiled().program.buffer(view.buffer).storage {
             Storage::Workspace => Place::Memory(self.region(view)),
             Storage::Input(i) => Place::Caller(view, &self.ports.inputs[i]),
@@ -200,7 +207,7 @@ impl<'m> Steps<'m> {
         let arguments = self.arguments(site).into_iter();
         let caller = arguments.filter_map(|argument| match argument.place {
             Place::Caller(_, port) => Some((argument, port)),
-            Place::Memory(_) | Place::Constant(_) => None,
+            Place::Memory(_) | Place::Device(_) | Place::Constant(_) => None,
         });
         caller.collect()
     }
@@ -232,7 +239,8 @@ impl<'m> Steps<'m> {
 
     /// Whether any step has a kernel, on the CPU or on a device.
     fn have_parameters(&self) -> bool {
-        self.sites(0).any(|site| site.step.kernel().is_some() || site.step.call().is_some())
+        let calls = |step: &Step| step.call().is_some_and(|call| !call.kernels.is_empty());
+        self.sites(0).any(|site| site.step.kernel().is_some() || calls(site.step))
     }
 
     /// The module.

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use aot_rt::{Activate, DType};
 
 use super::generate;
-use crate::config::{Calls, Device, InputPlacement, Optimize, Placement};
+use crate::config::{Calls, Device, InputPlacement, Optimize, Placement, Pool};
 use crate::graph::sketch::{Sketch, f32_type};
 use crate::graph::{
     Data, Graph, GraphBuilder, NodeDeclaration, OutputDeclaration, Quantization, Shape, TensorType,
@@ -146,6 +146,25 @@ fn layers_on_devices() {
         vec![device("npu", "fully_connected", Activate::Caller), device("dsp", "abs", Activate::PerRun)];
     let config = Config { devices, inputs: InputPlacement::Caller, ..Config::default() };
     snapshot("devices", magnitudes(), config);
+}
+
+/// Two devices that have memory in common, and one that copies for another.
+#[test]
+fn memory_of_devices_is_formatted() {
+    let names = |names: &[&str]| -> Vec<String> { names.iter().map(ToString::to_string).collect() };
+    let pool = |reach: &[&str]| Pool { reach: Some(names(reach)), ..Pool::default() };
+    let npu = device("npu", "fully_connected", Activate::PerRun);
+    let dsp = device("dsp", "abs", Activate::PerRun);
+    let dma = Device { name: "dma".into(), ..Device::default() };
+    for devices in [[npu.clone(), dsp], [dma, npu]] {
+        let reach: Vec<_> = devices.iter().map(|device| device.name.as_str()).collect();
+        let pools = [("sram", pool(&reach)), ("ram", pool(&["cpu"]))];
+        let pools = pools.map(|(name, pool)| (name.to_owned(), pool)).into();
+        let model = model(magnitudes(), Config { devices: devices.to_vec(), pools, ..Config::default() });
+        let text = generate(&model, &[]).unwrap().file("pub", "include_bytes!(\"memory.bin\")");
+        assert!(text.contains("DeviceTensor::of::<") && !text.contains("unsafe"));
+        is_formatted(&text);
+    }
 }
 
 #[test]

@@ -59,6 +59,12 @@ impl Pool {
     pub fn is_reached_by(&self, unit: &str) -> bool {
         self.reach.as_ref().is_none_or(|units| units.iter().any(|name| name == unit))
     }
+
+    /// Whether it is memory of devices, which the CPU does not reach.
+    #[must_use]
+    pub fn is_device_memory(&self) -> bool {
+        !self.is_reached_by(CPU)
+    }
 }
 
 /// A key of a pool's table.
@@ -188,16 +194,25 @@ impl Config {
         pools
     }
 
-    /// The pools of a region, whose workspace is a tensor of the program around it: one that
-    /// lets its tensors be aligned in all of those.
+    /// The pools of a region, which are tensors of the program around it: one for each set of units
+    /// that reaches pools of that. They let its tensors be aligned in all of those.
     pub(crate) fn pools_within(&self) -> BTreeMap<String, Pool> {
-        let alignment = self.workspaces().iter().filter_map(|(_, pool)| pool.alignment).max();
-        BTreeMap::from([("workspace".to_owned(), Pool { alignment, ..Pool::default() })])
+        let workspaces = self.workspaces();
+        let alignment = workspaces.iter().filter_map(|(_, pool)| pool.alignment).max();
+        let mut within: BTreeMap<String, Pool> = BTreeMap::new();
+        for (name, Pool { reach, cost, .. }) in workspaces {
+            // The cheapest of them comes first.
+            if within.values().all(|known| known.reach != reach) {
+                within.insert(name, Pool { alignment, reach, cost, ..Pool::default() });
+            }
+        }
+        within
     }
 
-    /// Bytes that all pools of activations have, if all are limited.
+    /// Bytes that all pools of activations have that the CPU reaches, if all are limited.
     pub(crate) fn workspace_limit(&self) -> Option<usize> {
-        let limits = self.workspaces().into_iter().map(|(_, pool)| pool.limit);
+        let pools = self.workspaces().into_iter().filter(|(_, pool)| !pool.is_device_memory());
+        let limits = pools.map(|(_, pool)| pool.limit);
         limits.sum::<Option<usize>>().into_iter().chain(self.ram_limit).min()
     }
 
@@ -212,6 +227,12 @@ impl Config {
             };
             if pool.copy && pool.kind != PoolKind::Constants {
                 problem("copy", "only constants are copied");
+            }
+            if pool.kind == PoolKind::Constants && pool.is_device_memory() {
+                problem("reach", "constants are where `cpu` reaches them: devices are given slices");
+            }
+            if pool.section.is_some() && pool.is_device_memory() {
+                problem("section", "the linker knows no memory that `cpu` does not reach");
             }
             if pool.alignment.is_some_and(|bytes| !is_alignment(bytes)) {
                 problem("alignment", "the alignment is a power of two, at most 4096");

@@ -35,6 +35,11 @@ impl Evaluator<'_> {
     pub(super) fn device_call(&mut self, step: &Step, call: &Call) -> Result<(), String> {
         let operands = step.operands.iter().enumerate();
         let mut memories: Vec<_> = operands.map(|(i, operand)| self.operand(call, i, *operand)).collect();
+        if call.transfer.is_some()
+            && let [x, y] = &mut memories[..]
+        {
+            y.bytes_mut().copy_from_slice(x.bytes_mut());
+        }
         let mut rest = 0;
         let mut between: Option<Memory> = None;
         for (i, kernel) in call.kernels.iter().enumerate() {

@@ -17,9 +17,9 @@ impl Evaluator<'_> {
     }
 
     fn written(&self, step: &Step, row: Option<(&Layer, usize)>) -> Vec<&[u8]> {
-        // The last operand of a step that holds steps may be memory for those.
-        let scratch = step.control().is_some_and(|control| control.least_scratch.is_some());
-        let operands = &step.operands[..step.operands.len() - usize::from(scratch)];
+        // The last operands of a step that holds steps may be memory for those.
+        let scratch = step.control().map_or(0, |control| control.scratch.len());
+        let operands = &step.operands[..step.operands.len() - scratch];
         let is_written = |i: usize| match &step.work {
             Work::Kernel(kernel) => kernel.operands()[i].access == Access::Write,
             Work::Call(call) => call.operands[i].access == Access::Write,

@@ -11,7 +11,7 @@ use super::{Operands, Operator, Region};
 use crate::config::Placement;
 use crate::error::OpError;
 use crate::graph::TensorType;
-use crate::program::{Flow, NodeLowering};
+use crate::program::{Around, Flow, NodeLowering};
 
 /// The graphs of `if`.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
@@ -56,9 +56,10 @@ impl Operator for If {
                 return Err(format!("`{}` is {found}, both branches give {expected}", y.name).into());
             }
         }
-        let regions = [node.region(then, Placement::Caller)?, node.region(otherwise, Placement::Caller)?];
         let reads = (0..node.inputs()).map(|i| node.read(i)).collect::<Result<Vec<_>, _>>()?;
         let writes: Vec<_> = (0..node.outputs()).map(|i| node.write(i)).collect();
+        let around = Around { inputs: &reads[1..], outputs: &writes, cpu: &reads[..1] };
+        let regions = node.regions([then, otherwise], Placement::Caller, &around)?;
         let scratch = node.region_scratch(&regions);
         let [then, otherwise] =
             [&regions[0], &regions[1]].map(|region| scratch.steps(region, &reads[1..], &writes));

@@ -12,7 +12,7 @@ use super::{Operands, Operator, Region, View};
 use crate::config::Placement;
 use crate::error::OpError;
 use crate::graph::{Graph, TensorType};
-use crate::program::{Flow, NodeLowering, Operand};
+use crate::program::{Around, Flow, NodeLowering, Operand};
 
 /// The graphs of `while`.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
@@ -81,19 +81,15 @@ impl Operator for While {
             }
         }
         let body = Graph { outputs: changing, ..Graph::clone(body) };
-        let regions =
-            [node.region(condition, Placement::Workspace)?, node.region(&body, Placement::Workspace)?];
+        let around = Around { inputs: &variables, outputs: &[], cpu: &writes };
+        let regions = node.regions([condition, &body], Placement::Workspace, &around)?;
         let scratch = node.region_scratch(&regions);
         let [condition, mut body] =
             [&regions[0], &regions[1]].map(|region| scratch.steps(region, &variables, &[]));
         // Only when all are computed: they are made of what the variables are now.
         let results = scratch.results(&regions[1]);
-        for (result, variable) in results.into_iter().zip(&writes) {
-            if variable.len() == 0 {
-                continue;
-            }
-            body.push(node.copy_within(body.len(), Operand::Buffer(result), *variable));
-        }
+        let copies = results.into_iter().zip(&writes);
+        node.copy_within(&mut body, copies.map(|(result, variable)| [Operand::Buffer(result), *variable]));
         let &[test] = &scratch.results(&regions[0])[..] else {
             return Err("the condition has not one output".into());
         };

@@ -3,7 +3,7 @@
 use aot_rt::kernels::Kernel;
 use aot_rt::{Access, DType};
 
-/// A call of a device.
+/// A call of a device: of kernels, or of a copy between its memory and the CPU's.
 ///
 /// Its operands are the first kernel's `x`, the last one's `y`, then the others of each
 /// kernel, in order. What is between the kernels has no memory: the device keeps it.
@@ -14,14 +14,44 @@ pub struct Call {
     pub device: usize,
     /// Name of the device.
     pub unit: String,
-    /// The kernels, each on the result of the one before.
+    /// The kernels, each on the result of the one before; none for a copy.
     pub kernels: Vec<Kernel>,
+    /// Which way it copies, if that is what it does.
+    pub transfer: Option<Transfer>,
     /// Number of elements between them.
     pub between: Vec<usize>,
     /// The operands.
     pub operands: Vec<CallOperand>,
     /// Operands that our own kernels read in another order, by position: their bytes in it.
     pub packed: Vec<(usize, Vec<u8>)>,
+}
+
+/// Which way a device copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transfer {
+    /// To its memory, which the CPU does not reach.
+    In,
+    /// From its memory.
+    Out,
+}
+
+impl Transfer {
+    /// Position of the operand that is in the device's memory.
+    pub(crate) const fn side(self) -> usize {
+        match self {
+            Self::In => 1,
+            Self::Out => 0,
+        }
+    }
+
+    /// Name of the device's method.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::In => "copy_in",
+            Self::Out => "copy_out",
+        }
+    }
 }
 
 /// What an operand of a call is.
@@ -42,7 +72,22 @@ impl Call {
         let operands =
             infos.map(|info| CallOperand { name: info.name.into(), dtype: info.dtype, access: info.access });
         let operands = operands.collect();
-        Self { device, unit: unit.to_owned(), kernels: vec![kernel], between: Vec::new(), operands, packed }
+        let (unit, kernels) = (unit.to_owned(), vec![kernel]);
+        Self { device, unit, kernels, transfer: None, between: Vec::new(), operands, packed }
+    }
+
+    /// A copy of bytes, from `x` to `y`.
+    pub(super) fn copy(device: usize, unit: &str, transfer: Transfer) -> Self {
+        let operand = |(name, access)| CallOperand { name: str::to_owned(name), dtype: DType::U8, access };
+        Self {
+            device,
+            unit: unit.to_owned(),
+            kernels: Vec::new(),
+            transfer: Some(transfer),
+            between: Vec::new(),
+            operands: [("x", Access::Read), ("y", Access::Write)].map(operand).into(),
+            packed: Vec::new(),
+        }
     }
 
     /// Lets `next` follow in the same call, on the result of `len` elements.
@@ -66,6 +111,9 @@ impl Call {
     /// Name of the device's method: `conv2d_i8_then_add_i8`.
     #[must_use]
     pub fn name(&self) -> String {
+        if let Some(transfer) = self.transfer {
+            return transfer.name().to_owned();
+        }
         self.kernels.iter().map(Kernel::name).collect::<Vec<_>>().join("_then_")
     }
 }

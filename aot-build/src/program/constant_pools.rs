@@ -144,8 +144,11 @@ impl Program {
             Initial::Fill(_) => None,
         });
         let steps = self.steps.iter().flat_map(Step::with_nested).flat_map(|step| {
-            step.operands.iter().filter_map(move |operand| match operand {
-                Operand::Constant(view) => Some((*view, step.name.as_str(), unit(step), step.macs)),
+            step.operands.iter().enumerate().filter_map(move |(i, operand)| match operand {
+                Operand::Constant(view) => {
+                    let unit = if step.is_cpu_side(i) { CPU } else { unit(step) };
+                    Some((*view, step.name.as_str(), unit, step.macs))
+                }
                 Operand::Buffer(_) => None,
             })
         });

@@ -1,14 +1,14 @@
 //! Steps that hold steps: one of two lists runs, or lists run again and again.
 //!
 //! To all that orders steps and shares memory, such a step is opaque: it reads some of
-//! its operands and writes the others, the last of which is the memory that its own steps
+//! its operands and writes the others, the last of which are the memory that its own steps
 //! work in. Those steps name the buffers of the program itself, so that the back ends run
 //! them like any other. What is in that memory was planned before, for each list by itself
 //! ([`NodeLowering::region`](super::NodeLowering)): only one of them runs at a time.
 
 use aot_rt::kernels::{Kernel, Kind, Window2d};
 
-use super::{Call, ConstantView, Operand, Step, Storage, View};
+use super::{Call, ConstantView, Operand, PlacedPool, Step, Storage, View};
 use crate::Compiled;
 
 /// What a step does.
@@ -27,9 +27,9 @@ pub enum Work {
 pub struct Control {
     /// How many of the operands are read; those behind them are written.
     pub reads: usize,
-    /// Where the last operand is memory for its own steps: bytes of that which no plan can do
-    /// without.
-    pub least_scratch: Option<usize>,
+    /// The last operands are memory for its own steps, one for each of the pools that those were
+    /// planned in. Bytes that no plan can do without: those of all stand with the first.
+    pub scratch: Vec<usize>,
     /// What decides.
     pub flow: Flow,
 }
@@ -175,8 +175,8 @@ pub(super) struct Places<'a> {
     pub(super) region: &'a Compiled,
     pub(super) inputs: &'a [Operand],
     pub(super) outputs: &'a [Operand],
-    /// What its workspace is: bytes of a buffer.
-    pub(super) scratch: Option<View>,
+    /// What its pools are: bytes of a buffer each, if they have any.
+    pub(super) scratch: &'a [Option<View>],
 }
 
 impl Places<'_> {
@@ -217,9 +217,14 @@ impl Places<'_> {
 
     /// A view of the region's workspace.
     pub(super) fn memory(&self, view: View) -> View {
-        let start = self.region.offsets[view.buffer.0] + view.offset;
-        match self.scratch {
-            Some(scratch) => View { buffer: scratch.buffer, offset: scratch.offset + start, ..view },
+        let (address, pools) = (self.region.offsets[view.buffer.0] + view.offset, &self.region.workspaces);
+        let pool = PlacedPool::at(pools, address);
+        // What has no bytes may be in a pool that has none.
+        match self.scratch[pool].or(self.scratch.iter().copied().flatten().next()) {
+            Some(scratch) if view.len > 0 => {
+                View { buffer: scratch.buffer, offset: scratch.offset + address - pools[pool].start, ..view }
+            }
+            Some(scratch) => View { buffer: scratch.buffer, offset: scratch.offset, ..view },
             None => unreachable!("a region whose workspace has no bytes has no view of it"),
         }
     }

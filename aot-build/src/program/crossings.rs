@@ -7,9 +7,14 @@
 //! The tensor has a home, a pool that the CPU reaches. A step whose unit does not reach that works on
 //! a copy: one that is made before it, or that it makes and that is copied home behind it. All steps
 //! that reach the pool of a copy share it, as long as nobody writes what it holds. The home is where
-//! fewest bytes are copied.
+//! fewest bytes are copied. The caller's arrays are their own home.
 //!
-//! A step that holds steps is one user: within branches and loops nothing is copied.
+//! It is the CPU that copies; where it does not reach the pool of a copy, the first of the devices that
+//! the pool's reach names.
+//!
+//! A step that holds steps is one user. Within branches and loops, the same is done for their own
+//! tensors; and for those around them that cannot be where all steps within reach them: their home is
+//! with the caller then, memory of the CPU's.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -17,29 +22,49 @@ use std::ops::Range;
 use aot_rt::kernels::{CopyI8, Kernel};
 use aot_rt::{Access, DType};
 
-use super::pools::{CPU, candidates, reached_by_all, unit, users};
-use super::{Buffer, BufferId, Crossing, Operand, Program, Step, View, Work};
+use super::pools::{CPU, candidates, reached_by_all, reaches_arrays, unit, users};
+use super::{Buffer, BufferId, Call, Crossing, Operand, Program, Step, Storage, Transfer, View, Work};
 use crate::config::Pool;
 
 /// Puts copies in for all tensors that no pool can hold, as far as that helps: the planner refuses
-/// what is left.
-pub(crate) fn copy_between_pools(program: &mut Program, pools: &[(String, Pool)]) {
-    let Err(crossings) = candidates(program, pools, unit) else { return };
-    let homes = reached_by_all(pools, &BTreeSet::from([CPU]));
-    for Crossing { buffer, .. } in crossings {
+/// what is left. The buffers in `arrays` are to be where the CPU reaches them.
+pub(crate) fn copy_between_pools(program: &mut Program, pools: &[(String, Pool)], arrays: &[BufferId]) {
+    let crossings = candidates(program, pools, unit).err().unwrap_or_default();
+    let found = crossings.into_iter().map(|Crossing { buffer, .. }| buffer);
+    let buffers: BTreeSet<BufferId> = found.chain(arrays.iter().copied()).collect();
+    for buffer in buffers {
         let uses = uses(program, pools, buffer);
-        let plans = homes.iter().filter_map(|home| Plan::new(program, buffer, &uses, *home));
+        let homes = homes(program, pools, buffer);
+        let plans = homes.into_iter().filter_map(|home| Plan::new(program, buffer, &uses, home));
         if let Some(plan) = plans.min_by_key(Plan::bytes) {
-            plan.apply(program);
+            plan.apply(program, pools);
         }
     }
+}
+
+/// Where a tensor is at home.
+#[derive(Clone, Copy)]
+enum Home {
+    /// In a pool that the CPU reaches.
+    Pool(usize),
+    /// With the caller.
+    Caller,
+}
+
+fn homes(program: &Program, pools: &[(String, Pool)], buffer: BufferId) -> Vec<Home> {
+    if !program.in_workspace(buffer) {
+        return vec![Home::Caller];
+    }
+    reached_by_all(pools, &BTreeSet::from([CPU])).into_iter().map(Home::Pool).collect()
 }
 
 /// How a step uses a tensor.
 struct Use {
     step: usize,
-    /// The pools that may hold what it uses, if the CPU copies it.
+    /// The pools that may hold what it uses, if that is copied.
     pools: Vec<usize>,
+    /// Whether it may use the caller's arrays.
+    reaches_arrays: bool,
     /// From the first byte to the last.
     bytes: Range<usize>,
     reads: bool,
@@ -54,7 +79,8 @@ fn uses(program: &Program, pools: &[(String, Pool)], buffer: BufferId) -> Vec<Us
         let start = views.iter().map(|(view, _)| view.offset).min()?;
         let end = views.iter().map(|(view, _)| view.offset + view.bytes()).max()?;
         let units = users(step, &unit).into_iter().filter(|(id, _)| *id == buffer).map(|(_, unit)| unit);
-        let mut reached = reached_by_all(pools, &units.chain([CPU]).collect());
+        let units: BTreeSet<&str> = units.collect();
+        let mut reached = reached_by_all(pools, &units);
         // Elements at odd places could not be borrowed from a copy that begins elsewhere.
         if views.iter().any(|(view, _)| !(view.offset - start).is_multiple_of(view.dtype.size())) {
             reached.clear();
@@ -62,6 +88,10 @@ fn uses(program: &Program, pools: &[(String, Pool)], buffer: BufferId) -> Vec<Us
         Some(Use {
             step: i,
             pools: reached,
+            reaches_arrays: match program.is_region {
+                true => units.iter().all(|unit| *unit == CPU),
+                false => units.iter().all(|unit| reaches_arrays(pools, unit)),
+            },
             bytes: start..end,
             reads: views.iter().any(|(_, access)| *access == Access::Read),
             writes: views.iter().any(|(_, access)| *access == Access::Write),
@@ -103,19 +133,38 @@ enum Place {
     After(usize),
 }
 
+impl Place {
+    /// What a device does there.
+    const fn transfer(self) -> Transfer {
+        match self {
+            Self::Before(_) => Transfer::In,
+            Self::After(_) => Transfer::Out,
+        }
+    }
+}
+
 fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
     a.start < b.end && b.start < a.end
 }
 
+impl Use {
+    fn is_away(&self, home: Home) -> bool {
+        match home {
+            Home::Pool(pool) => !self.pools.contains(&pool),
+            Home::Caller => !self.reaches_arrays,
+        }
+    }
+}
+
 impl Plan {
-    /// The copies for `tensor` in the pool `home`; `None` where a use is possible in no pool.
-    fn new(program: &Program, tensor: BufferId, uses: &[Use], home: usize) -> Option<Self> {
+    /// The copies for `tensor` at home in `home`; `None` where a use is possible in no pool.
+    fn new(program: &Program, tensor: BufferId, uses: &[Use], home: Home) -> Option<Self> {
         let mut plan = Self { tensor, copies: Vec::new(), users: Vec::new(), moves: Vec::new() };
         let is_input = program.inputs.iter().any(|port| port.view.buffer == tensor);
         let is_given = is_input || program.is_state(tensor);
         let mut written: Vec<Range<usize>> =
             is_given.then(|| 0..program.buffer(tensor).bytes).into_iter().collect();
-        let is_away = |each: &&Use| !each.pools.contains(&home);
+        let is_away = |each: &&Use| each.is_away(home);
         let served =
             |pool: usize| uses.iter().filter(is_away).filter(|each| each.pools.contains(&pool)).count();
         for each in uses {
@@ -169,17 +218,18 @@ impl Plan {
         self.moves.iter().map(|each| each.bytes.len()).sum()
     }
 
-    fn apply(self, program: &mut Program) {
+    fn apply(self, program: &mut Program, pools: &[(String, Pool)]) {
         let first = program.buffers.len();
         let tensor = program.buffer(self.tensor).clone();
         program.buffers.extend(self.copies.iter().map(|copy| Buffer {
             name: format!("copy of {}", tensor.name),
             ty: tensor.ty.clone().filter(|_| copy.bytes.len() == tensor.bytes),
             bytes: copy.bytes.len(),
+            storage: Storage::Workspace,
             ..tensor.clone()
         }));
         for (i, mut step) in std::mem::take(&mut program.steps).into_iter().enumerate() {
-            self.append_moves(program, first, Place::Before(i));
+            self.append_moves(program, pools, first, Place::Before(i));
             if let Some((_, copy)) = self.users.iter().find(|(user, _)| *user == i) {
                 let views = step.views_mut().into_iter().filter(|view| view.buffer == self.tensor);
                 for view in views {
@@ -188,18 +238,25 @@ impl Plan {
                 }
             }
             program.steps.push(step);
-            self.append_moves(program, first, Place::After(i));
+            self.append_moves(program, pools, first, Place::After(i));
         }
         name_copies(program);
     }
 
     /// The steps that copy at `place`, without names.
-    fn append_moves(&self, program: &mut Program, first: usize, place: Place) {
+    fn append_moves(&self, program: &mut Program, pools: &[(String, Pool)], first: usize, place: Place) {
         for Move { copy, bytes, at } in self.moves.iter().filter(|each| each.at == place) {
             let len = bytes.len();
-            let offset = bytes.start - self.copies[*copy].bytes.start;
-            let view = |buffer, offset| Operand::Buffer(View { buffer, offset, dtype: DType::I8, len });
-            let mut operands = vec![view(self.tensor, bytes.start), view(BufferId(first + copy), offset)];
+            let Copy { bytes: Range { start, .. }, pool, .. } = &self.copies[*copy];
+            let (work, dtype) = match copier(program, &pools[*pool].1) {
+                Some(device) => {
+                    (Work::Call(Call::copy(device, &program.devices[device].name, at.transfer())), DType::U8)
+                }
+                None => (Work::Kernel(Kernel::CopyI8(CopyI8 { len })), DType::I8),
+            };
+            let view = |buffer, offset| Operand::Buffer(View { buffer, offset, dtype, len });
+            let mut operands =
+                vec![view(self.tensor, bytes.start), view(BufferId(first + copy), bytes.start - start)];
             if matches!(at, Place::After(_)) {
                 operands.reverse();
             }
@@ -208,7 +265,7 @@ impl Plan {
                 operator: "copy",
                 node: program.buffer(self.tensor).name.clone(),
                 description: format!("{len} bytes between pools"),
-                work: Work::Kernel(Kernel::CopyI8(CopyI8 { len })),
+                work,
                 operands,
                 macs: 0,
             });
@@ -216,11 +273,23 @@ impl Plan {
     }
 }
 
+/// The position of the device that copies to a pool and from it; `None` for the CPU.
+fn copier(program: &Program, pool: &Pool) -> Option<usize> {
+    let mut units = pool.reach.iter().flatten().filter(|_| pool.is_device_memory());
+    units.find_map(|unit| program.devices.iter().position(|device| device.name == *unit))
+}
+
 /// Gives the steps without a name one that no other has.
 fn name_copies(program: &mut Program) {
-    let known: BTreeSet<String> = program.steps.iter().map(|step| step.name.clone()).collect();
-    let mut names = (program.steps.len()..).map(|i| format!("copy_{i}")).filter(|name| !known.contains(name));
+    let mut names = free_names(&program.steps).into_iter();
     for step in program.steps.iter_mut().filter(|step| step.name.is_empty()) {
         step.name.extend(names.next());
     }
+}
+
+/// Names for copies that none of the steps has: one more than there are steps.
+pub(super) fn free_names(steps: &[Step]) -> Vec<String> {
+    let known: BTreeSet<&str> = steps.iter().map(|step| step.name.as_str()).collect();
+    let names = (steps.len()..).map(|i| format!("copy_{i}"));
+    names.filter(|name| !known.contains(name.as_str())).take(steps.len() + 1).collect()
 }

@@ -93,7 +93,7 @@ impl<'p> Merger<'p> {
             && self.program.is_whole(y)
             && storage_fits
             && !x_roles.kept
-            && (becomes_caller || self.share_a_pool(x.buffer, y.buffer))
+            && self.may_share(x.buffer, y.buffer)
             && !(becomes_caller && (x_roles.input || x_roles.worked_within))
             && self.users[y.buffer.0].first() == Some(&step)
             && !y_roles.input
@@ -101,9 +101,14 @@ impl<'p> Merger<'p> {
             && self.dependencies.are_before(step, &self.users[x.buffer.0])
     }
 
-    /// Whether all who use one of two buffers reach a pool together.
-    fn share_a_pool(&self, x: BufferId, y: BufferId) -> bool {
-        self.pools[x.0].iter().any(|pool| self.pools[y.0].contains(pool))
+    /// Whether all who use one of two buffers reach a pool together; where `y` is a tensor of the
+    /// program around a region, all pools that it may be in there.
+    fn may_share(&self, x: BufferId, y: BufferId) -> bool {
+        let (x, mut pools) = (&self.pools[x.0], self.pools[y.0].iter());
+        match self.program.buffer(y).storage {
+            Storage::Workspace => pools.any(|pool| x.contains(pool)),
+            _ => !self.program.is_region || pools.all(|pool| x.contains(pool)),
+        }
     }
 
     /// Puts the tensor of the buffer `from` where `to` is: see [`Merger::can_replace`].

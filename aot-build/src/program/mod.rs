@@ -24,7 +24,7 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-pub use call::{Call, CallOperand};
+pub use call::{Call, CallOperand, Transfer};
 pub(crate) use constant_pools::distribute;
 pub use constants::ConstantPool;
 pub use control::{Control, Flow, Work};
@@ -34,8 +34,8 @@ pub(crate) use in_place::in_place;
 pub use liveness::Lifetime;
 pub use lower::{NodeLowering, lower};
 pub(crate) use overlap::{gaps, loads, overlap, overlapped, overlapped_load, savings, shared};
+pub(crate) use pools::{Around, candidates, unit};
 pub use pools::{CPU, Crossing, PlacedPool};
-pub(crate) use pools::{candidates, unit};
 pub use run::{Layer, Pushed, Run, RunOverlap};
 
 use aot_rt::{Access, DType};
@@ -128,6 +128,14 @@ impl Operand {
         match self {
             Self::Buffer(view) => view.dtype,
             Self::Constant(view) => view.dtype,
+        }
+    }
+
+    /// The buffer, unless it is a constant.
+    pub(crate) const fn buffer(self) -> Option<BufferId> {
+        match self {
+            Self::Buffer(view) => Some(view.buffer),
+            Self::Constant(_) => None,
         }
     }
 
@@ -329,8 +337,9 @@ pub struct Program {
     pub pushed: Option<Pushed>,
     /// The devices that steps may be calls of, in the order in which they are activated.
     pub devices: Vec<Device>,
-    /// Whether its steps are to be held by one of another program, where none runs row by row.
-    pub is_region: bool,
+    /// Whether it is that of a region: its arrays are tensors of the program around it, a step of
+    /// which holds its steps. None of these runs row by row.
+    pub(crate) is_region: bool,
 }
 
 /// What runs steps beside the CPU.

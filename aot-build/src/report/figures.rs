@@ -42,9 +42,10 @@ impl Figure {
         } else {
             "steps in the best order found, some row by row"
         };
+        let bytes = compiled.workspaces.iter().map(|pool| pool.bytes).sum();
         vec![
             Self { name, bytes: overlapped_load(&compiled.program) },
-            Self { name: "arena, every tensor at its offset", bytes: compiled.arena_bytes },
+            Self { name: "arena, every tensor at its offset", bytes },
         ]
     }
 }

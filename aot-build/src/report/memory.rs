@@ -9,7 +9,7 @@ use super::{Figure, RunReport, columns, label, spaced};
 use crate::Compiled;
 use crate::config::PoolKind;
 use crate::graph::TensorType;
-use crate::program::{Lifetime, PlacedPool, Storage};
+use crate::program::{CPU, Lifetime, PlacedPool, Storage};
 
 /// What stands for the caller's arrays among the pools.
 pub(super) const CALLER: &str = "caller";
@@ -17,7 +17,7 @@ pub(super) const CALLER: &str = "caller";
 /// How the workspace of a model is used.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MemoryReport {
-    /// Bytes of the workspace: of all its pools.
+    /// Bytes of the workspace: of all its pools that the CPU reaches.
     pub arena_bytes: usize,
     /// The pools of the workspace and of the constants.
     pub pools: Vec<PoolReport>,
@@ -37,7 +37,7 @@ pub struct MemoryReport {
     pub peak: Peak,
     /// Steps that run together, row by row.
     pub runs: Vec<RunReport>,
-    /// Bytes of RAM as technique after technique is used.
+    /// Bytes of RAM, and of memory of devices, as technique after technique is used.
     pub figures: Vec<Figure>,
 }
 
@@ -56,6 +56,9 @@ pub struct PoolReport {
     pub section: Option<String>,
     /// Whether it is memory that constants are copied to.
     pub copy: bool,
+    /// The units that reach it, `cpu` and names of devices; all without it. What `cpu` does not
+    /// reach is memory of devices, and not counted as RAM.
+    pub reach: Option<Vec<String>>,
 }
 
 /// A tensor's place.
@@ -94,7 +97,7 @@ pub struct TensorReport {
     pub overlaps: Option<String>,
 }
 
-/// The step at which most bytes of the workspace are alive.
+/// The step at which most bytes of RAM are alive in the workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Peak {
     /// Position of the step; the number of steps stands for the time after the last.
@@ -156,7 +159,7 @@ impl MemoryReport {
             span: compiled.span(),
             lower_bound: compiled.lower_bound,
             proved: compiled.proved,
-            peak: Peak::find(&tensors, steps.len()),
+            peak: Peak::find(&in_ram(compiled, &tensors), steps.len()),
             runs: RunReport::all(program),
             figures: compiled.figures.clone(),
             steps,
@@ -258,7 +261,13 @@ impl PoolReport {
             limit: pool.limit,
             section: pool.section.clone(),
             copy: pool.copy,
+            reach: pool.reach.clone(),
         }
+    }
+
+    /// The devices whose memory it is, where the CPU does not reach it.
+    fn devices(&self) -> Option<&[String]> {
+        self.reach.as_deref().filter(|units| !units.iter().any(|unit| unit == CPU))
     }
 
     /// `pool dtcm (workspace, section .dtcm): 8 192 of 16 384 bytes`.
@@ -268,10 +277,18 @@ impl PoolReport {
             PoolKind::Constants => "constants".to_owned(),
         }];
         what.extend(self.copy.then(|| "copied to RAM".to_owned()));
+        what.extend(self.devices().map(|devices| format!("memory of {}", devices.join(", "))));
         what.extend(self.section.iter().map(|section| format!("section {section}")));
         let limit = self.limit.map_or(String::new(), |limit| format!(" of {}", spaced(limit)));
         format!("pool {} ({}): {}{limit} bytes", self.name, what.join(", "), spaced(self.bytes))
     }
+}
+
+/// Those that lie where the CPU reaches them.
+fn in_ram(compiled: &Compiled, tensors: &[TensorReport]) -> Vec<TensorReport> {
+    let pools = &compiled.workspaces;
+    let is_in_ram = |address: usize| pools[PlacedPool::at(pools, address)].is_ram();
+    tensors.iter().filter(|tensor| tensor.address.is_none_or(is_in_ram)).cloned().collect()
 }
 
 /// Bytes that at least one of the tensors has.
@@ -371,6 +388,8 @@ impl fmt::Display for MemoryReport {
         }
         let figures = self.figures.iter().map(|figure| [figure.name.into(), spaced(figure.bytes)]);
         let figures: Vec<[String; 2]> = figures.collect();
-        write!(f, "\nbytes of RAM, technique after technique:\n{}", columns(&figures))
+        let devices = self.pools.iter().any(|pool| pool.devices().is_some());
+        let what = if devices { "RAM and of memory of devices" } else { "RAM" };
+        write!(f, "\nbytes of {what}, technique after technique:\n{}", columns(&figures))
     }
 }

@@ -130,7 +130,7 @@ fn argument(step: &Step, i: usize) -> String {
         Work::Kernel(kernel) => kernel.operands()[i].name,
         Work::Call(call) => &call.operands[i].name,
         Work::Control(control) if i < control.reads => "x",
-        Work::Control(control) if control.least_scratch.is_some() && i + 1 == step.operands.len() => "memory",
+        Work::Control(control) if i + control.scratch.len() >= step.operands.len() => "memory",
         Work::Control(_) => "y",
     };
     name.to_owned()

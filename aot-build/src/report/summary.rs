@@ -50,7 +50,7 @@ pub struct Summary {
     pub control_flow: bool,
     /// Channels that were removed since nothing depends on them, and what that saves.
     pub dead_channels: DeadChannels,
-    /// Bytes of the workspace.
+    /// Bytes of the workspace, memory of devices that the CPU does not reach not among them.
     pub arena_bytes: usize,
     /// Least size of the workspace that any plan for this order of steps can have.
     pub lower_bound: usize,

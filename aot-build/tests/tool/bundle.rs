@@ -302,4 +302,16 @@ fn what_does_not_fit_is_said() {
     assert_eq!(ran.code, Some(1));
     assert!(ran.err.contains("input `image` is i8 [1, 8, 8, 1]"), "{}", ran.err);
     assert!(!to.exists(), "nothing is written");
+
+    let keys = [
+        "devices.npu.operators=[\"conv2d\", \"depthwise_conv2d\"]",
+        "pools.ram.reach=[\"cpu\"]",
+        "pools.sram.reach=[\"npu\"]",
+    ];
+    let ran = aot(["bundle", DIGITS, "-o", to.to_str().unwrap()]
+        .into_iter()
+        .chain(keys.iter().flat_map(|key| ["--set", key])));
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.err.contains("tensors in the pool `sram`, which `cpu` does not reach"), "{}", ran.err);
+    assert!(!to.exists(), "nothing is written");
 }

@@ -103,7 +103,8 @@ pub trait Instrument {
         Action::Run
     }
 
-    /// Called after `step` has run, with all that it has written, its result first.
+    /// Called after `step` has run, with all that it has written, its result first; without what
+    /// is in memory that the CPU does not reach.
     #[inline(always)]
     fn after(&mut self, step: &'static StepInfo, outputs: &[Elements<'_>]) {
         let _ = (step, outputs);

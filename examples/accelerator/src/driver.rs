@@ -5,6 +5,7 @@ use std::fmt;
 use std::io::{self, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use aot_rt::kernels::Conv2dI8;
@@ -12,7 +13,7 @@ use aot_rt::{Device, StepInfo};
 
 use crate::DigitsUnit;
 use crate::unit::shape;
-use crate::wire::{self, LOAD, Message, REFUSED, RUN, bytes_of_i8s, bytes_of_i32s};
+use crate::wire::{self, HANG, LOAD, Message, REFUSED, RUN, bytes_of_i8s, bytes_of_i32s};
 
 /// The unit, while it is off and while it runs.
 #[derive(Debug)]
@@ -23,6 +24,8 @@ pub struct Unit {
     pipes: Option<(ChildStdin, BufReader<ChildStdout>)>,
     /// The steps whose constants the unit has.
     loaded: HashSet<usize>,
+    /// The step in which it is to hang, and who is told.
+    hang: Option<(usize, Sender<()>)>,
 }
 
 /// The unit's process, which others may end.
@@ -77,7 +80,15 @@ impl Unit {
     /// The unit that `program` is when it is started with the argument `unit`.
     pub fn new(program: impl Into<PathBuf>) -> Self {
         let (process, loaded) = (Process::default(), HashSet::new());
-        Self { program: program.into(), process, pipes: None, loaded }
+        Self { program: program.into(), process, pipes: None, loaded, hang: None }
+    }
+
+    /// Has it hang in the next run of a step; gives word when it does, in the middle of the
+    /// kernel.
+    pub fn hang_in(&mut self, step: usize) -> Receiver<()> {
+        let (sender, receiver) = mpsc::channel();
+        self.hang = Some((step, sender));
+        receiver
     }
 
     /// Its process.
@@ -88,16 +99,39 @@ impl Unit {
 
     /// Sends a message, and gives the unit's answer.
     fn ask(&mut self, kind: u8, pieces: &[&[u8]]) -> Result<Vec<u8>, UnitError> {
-        let gone = || UnitError::Lost(io::ErrorKind::BrokenPipe.into());
-        let (to, from) = self.pipes.as_mut().ok_or_else(gone)?;
+        let (to, _) = self.pipes.as_mut().ok_or_else(closed)?;
         wire::send(to, kind, pieces).map_err(UnitError::Lost)?;
-        let Message { kind, pieces } = wire::receive(from).map_err(UnitError::Lost)?.ok_or_else(gone)?;
+        self.answer()
+    }
+
+    /// The answer to a message.
+    fn answer(&mut self) -> Result<Vec<u8>, UnitError> {
+        let (_, from) = self.pipes.as_mut().ok_or_else(closed)?;
+        let Some(Message { kind, pieces }) = wire::receive(from).map_err(UnitError::Lost)? else {
+            return Err(self.ended());
+        };
         let answer = pieces.into_iter().next().unwrap_or_default();
         if kind == REFUSED {
             return Err(UnitError::Refused(String::from_utf8_lossy(&answer).into_owned()));
         }
         Ok(answer)
     }
+}
+
+impl Unit {
+    /// What to say when it has stopped talking: how it ended.
+    fn ended(&mut self) -> UnitError {
+        let status = self.process.with(|child| child.as_mut().map(Child::wait));
+        match status {
+            Some(Ok(status)) => UnitError::Ended(status),
+            Some(Err(error)) => UnitError::Lost(error),
+            None => closed(),
+        }
+    }
+}
+
+fn closed() -> UnitError {
+    UnitError::Lost(io::ErrorKind::BrokenPipe.into())
 }
 
 impl Device for Unit {
@@ -131,6 +165,7 @@ impl Device for Unit {
     fn deactivate(&mut self) -> Result<(), UnitError> {
         // It ends when there are no more messages.
         self.pipes = None;
+        self.hang = None;
         let Some(mut child) = self.process.with(Option::take) else { return Ok(()) };
         let status = child.wait().map_err(UnitError::Lost)?;
         if status.success() { Ok(()) } else { Err(UnitError::Ended(status)) }
@@ -170,7 +205,16 @@ impl DigitsUnit for Unit {
             self.ask(LOAD, &[&number, &shape, weights, bias, multipliers, shifts])?;
             self.loaded.insert(step.index);
         }
-        let result = self.ask(RUN, &[&number, &bytes_of_i8s(x)])?;
+        let image = bytes_of_i8s(x);
+        let result = match self.hang.take_if(|(at, _)| *at == step.index) {
+            None => self.ask(RUN, &[&number, &image])?,
+            Some((_, watcher)) => {
+                self.ask(HANG, &[&number, &image])?;
+                // It may be that nobody watches.
+                let _ = watcher.send(());
+                self.answer()?
+            }
+        };
         if result.len() != y.len() {
             let message = format!("{} bytes came, expected {}", result.len(), y.len());
             return Err(UnitError::Lost(io::Error::other(message)));

@@ -1,9 +1,10 @@
 //! Reads digits with the convolutions on a second unit, and ends the unit in the middle of a
-//! run.
+//! run: between two kernels, and within one.
 
 use std::env;
 use std::error::Error;
 use std::io;
+use std::thread;
 
 use accelerator::driver::{Process, Unit};
 use accelerator::{Digits, DigitsDevices, DigitsOnCpu, images, unit};
@@ -30,10 +31,22 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let Some(image) = images().next() else { return Err("there is no image".into()) };
     let last = Digits::STEPS.iter().rfind(|step| step.device.is_some()).map_or(0, |step| step.index);
-    match digits.run_with(&mut EndBefore { step: last, process }, &mut devices, &image) {
+    let mut end = EndBefore { step: last, process: process.clone() };
+    match digits.run_with(&mut end, &mut devices, &image) {
         Ok(_) => return Err("the unit was ended, and the run did not fail".into()),
-        Err(error) => println!("ended in a run: {error}"),
+        Err(error) => println!("ended between kernels: {error}"),
     }
+    assert_eq!(digits.run(&mut devices, &image)?, on_cpu.run(&image));
+    println!("the next run started it again: the same bits");
+
+    // It hangs, and a watchdog ends it.
+    let hangs = devices.unit_mut().hang_in(last);
+    let watchdog = thread::spawn(move || hangs.recv().map(|()| process.kill()));
+    match digits.run(&mut devices, &image) {
+        Ok(_) => return Err("the unit was ended, and the run did not fail".into()),
+        Err(error) => println!("ended within a kernel: {error}"),
+    }
+    watchdog.join().map_err(|_| "the watchdog panicked")???;
     assert_eq!(digits.run(&mut devices, &image)?, on_cpu.run(&image));
     println!("the next run started it again: the same bits");
     Ok(devices.deactivate()?)

@@ -6,6 +6,8 @@ use std::io::{self, Read, Write};
 pub(crate) const LOAD: u8 = 1;
 /// An image for the convolution of this number.
 pub(crate) const RUN: u8 = 2;
+/// The same, but the unit gives word when it has begun, and then hangs.
+pub(crate) const HANG: u8 = 5;
 /// The result.
 pub(crate) const DONE: u8 = 3;
 /// Why there is none.

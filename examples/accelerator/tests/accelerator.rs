@@ -52,6 +52,25 @@ fn a_unit_that_dies_in_a_run_is_an_error_and_starts_again() {
 }
 
 #[test]
+fn a_unit_that_dies_within_a_kernel_is_an_error_and_starts_again() {
+    let unit = unit();
+    let process = unit.process();
+    let mut devices = DigitsDevices::new(unit);
+    let (mut digits, mut on_cpu) = (Digits::new(), DigitsOnCpu::new());
+    let image = images().next().unwrap();
+    for step in Digits::STEPS.iter().filter(|step| step.device.is_some()) {
+        let (hangs, process) = (devices.unit_mut().hang_in(step.index), process.clone());
+        let watchdog = std::thread::spawn(move || hangs.recv().map(|()| process.kill().unwrap()));
+        let error = digits.run(&mut devices, &image).unwrap_err();
+        watchdog.join().unwrap().unwrap();
+        let DigitsError::Unit(DeviceError { step: failed, call, error }) = error;
+        assert_eq!((failed, call), (Some(step), DeviceCall::Kernel));
+        assert!(matches!(error, UnitError::Ended(_)), "{error}");
+        assert_eq!(digits.run(&mut devices, &image).unwrap(), on_cpu.run(&image));
+    }
+}
+
+#[test]
 fn a_unit_that_does_not_start_is_an_error() {
     let mut devices = DigitsDevices::new(Unit::new("/no/such/program"));
     let image = images().next().unwrap();

@@ -14,18 +14,18 @@ pub(crate) const X: [f32; 4] = [1.0, -2.0, 3.0, 5.0];
 
 /// Where a run failed.
 #[derive(Debug, PartialEq, Eq)]
-struct Failure {
+pub(crate) struct Failure {
     event: Event,
     fault: Fault,
 }
 
-fn failure(device: &'static str, error: DeviceError<Fault>) -> Failure {
+pub(crate) fn failure(device: &'static str, error: DeviceError<Fault>) -> Failure {
     let node = error.step.map(|step| step.node);
     Failure { event: Event { device, call: error.call, node }, fault: error.error }
 }
 
 /// A model and its devices: runs once, with all that has to be done before and afterwards.
-trait Subject {
+pub(crate) trait Subject {
     fn run(&mut self, flag: bool) -> Result<Vec<f32>, Failure>;
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn expected(flag: bool) -> Vec<f32> {
 fn unwinding(events: &[Event]) -> Vec<Event> {
     let Some((failed, before)) = events.split_last() else { return Vec::new() };
     let mut rest = Vec::new();
-    if failed.call == DeviceCall::Kernel {
+    if matches!(failed.call, DeviceCall::Kernel | DeviceCall::CopyIn | DeviceCall::CopyOut) {
         rest.push(Event { call: DeviceCall::Close, ..*failed });
     }
     let of =
@@ -58,7 +58,7 @@ fn unwinding(events: &[Event]) -> Vec<Event> {
 }
 
 /// Injects a fault at each event of a run; and again with all that follows failing, too.
-fn inject<'l, S: Subject + 'l>(
+pub(crate) fn inject<'l, S: Subject + 'l>(
     log: &'l Log,
     new: impl Fn(&'l Log) -> S,
     flag: bool,
@@ -164,6 +164,7 @@ macro_rules! step_all {
         }
     }};
 }
+pub(crate) use step_all;
 
 three!(per_run_by_steps, per_run, activated_by_each_run, |net, devices, inputs| {
     step_all!(net.start(devices, inputs))

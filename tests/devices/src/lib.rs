@@ -46,6 +46,56 @@ pub mod not_crossed {
     aot_rt::include_model!("not_crossed");
 }
 
+/// Three devices, two of which have memory that the CPU does not reach.
+pub mod sealed {
+    aot_rt::include_model!("sealed");
+}
+
+/// The same with one method for each device.
+pub mod sealed_packed {
+    aot_rt::include_model!("sealed_packed");
+}
+
+/// The same with kernels that are bound by name.
+pub mod sealed_bound {
+    aot_rt::include_model!("sealed_bound");
+}
+
+/// The same model without devices.
+pub mod open {
+    aot_rt::include_model!("open");
+}
+
+/// A device without memory that the CPU reaches, on the caller's arrays.
+pub mod far {
+    aot_rt::include_model!("far");
+}
+
+/// A device with memory of its own and memory that the CPU reaches.
+pub mod mixed {
+    aot_rt::include_model!("mixed");
+}
+
+/// A device with two pools of its own, and one that copies.
+pub mod moved {
+    aot_rt::include_model!("moved");
+}
+
+/// Three devices, two of which have memory of their own, one of these in a branch.
+pub mod sealed_branches {
+    aot_rt::include_model!("sealed_branches");
+}
+
+/// A device with memory of its own in a loop.
+pub mod sealed_loops {
+    aot_rt::include_model!("sealed_loops");
+}
+
+/// Models that share the memory of the CPU and of a device.
+pub mod sealed_shared {
+    aot_rt::include_model!("memory");
+}
+
 /// A model that keeps a state.
 pub mod sums {
     aot_rt::include_model!("sums");
@@ -82,6 +132,11 @@ mod published {
     aot_rt::include_model!("everything");
 }
 
+/// The examples of the page compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/devices.md")]
+struct Page;
+
 #[cfg(test)]
 mod conventions;
 #[cfg(test)]
@@ -90,6 +145,16 @@ mod crossings;
 mod faults;
 #[cfg(test)]
 mod kernels;
+#[cfg(test)]
+mod memory;
+#[cfg(test)]
+mod memory_control;
+#[cfg(test)]
+mod memory_conventions;
+#[cfg(test)]
+mod memory_faults;
+#[cfg(test)]
+mod memory_pools;
 #[cfg(test)]
 mod mock;
 #[cfg(test)]

@@ -73,7 +73,7 @@ pub(crate) struct Mock<'l> {
 }
 
 impl Mock<'_> {
-    fn note(&self, call: DeviceCall, step: Option<&'static StepInfo>) -> Result<(), Fault> {
+    pub(crate) fn note(&self, call: DeviceCall, step: Option<&'static StepInfo>) -> Result<(), Fault> {
         assert!(step.is_none_or(|step| step.device == Some(self.name)), "{step:?} is not for {}", self.name);
         self.log.note(Event { device: self.name, call, node: step.map(|step| step.node) })
     }

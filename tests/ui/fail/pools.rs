@@ -48,11 +48,31 @@ aot_macros::aot_model! {
     struct I = "models/dense.json" { pools = { dtcm = {}, dtcm = {} } }
 }
 
-// Memory of a device alone.
+// Memory of a device alone: the inputs have no place.
 aot_macros::aot_model! {
     struct J = "models/dense.json" {
         devices.npu.operators = ["fully_connected"],
         pools = { npu_ram = { reach = ["npu"] } },
+    }
+}
+
+// Memory of a device is none that a linker knows, and none for constants.
+aot_macros::aot_model! {
+    struct K = "models/dense.json" {
+        devices.npu.operators = ["fully_connected"],
+        pools = {
+            ram = { reach = ["cpu"] },
+            npu_ram = { reach = ["npu"], section = ".npu" },
+            npu_flash = { kind = "constants", reach = ["npu"] },
+        },
+    }
+}
+
+// Too small.
+aot_macros::aot_model! {
+    struct L = "models/dense.json" {
+        devices.npu.operators = ["fully_connected"],
+        pools = { ram = { reach = ["cpu"] }, npu_ram = { reach = ["npu"], limit = 16 } },
     }
 }
 

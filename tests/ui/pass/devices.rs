@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use aot_rt::{Device, StepInfo, kernels};
+use aot_rt::{Device, StepInfo, f16, kernels};
 
 aot_macros::aot_model! {
     pub struct Net = "models/two_layers.json" {
@@ -12,6 +12,11 @@ aot_macros::aot_model! {
         devices.dsp.kind = "matrix",
         devices.dsp.operators = ["fully_connected"],
     }
+}
+
+// Weights of half precision.
+aot_macros::aot_model! {
+    struct Half = "models/half_layer.json" { devices.unit.operators = ["fully_connected"] }
 }
 
 struct Matrix;
@@ -38,7 +43,28 @@ impl NetMatrix for Matrix {
     }
 }
 
+impl HalfUnit for Matrix {
+    fn fully_connected_f16(
+        &mut self,
+        _: &'static StepInfo,
+        params: &'static kernels::FullyConnectedF32,
+        x: &[f32],
+        y: &mut [f32],
+        weights: &[f16],
+        _: &[f32],
+    ) -> Result<(), Infallible> {
+        for (y, filter) in y.iter_mut().zip(weights.chunks(params.inputs)) {
+            *y = filter.iter().zip(x).map(|(w, x)| w.to_f32() * x).sum();
+        }
+        Ok(())
+    }
+}
+
 fn main() {
+    let mut halves = HalfDevices::new(Matrix);
+    let Ok(y) = Half::new().run(&mut halves, &[1.0, 10.0]).copied();
+    assert_eq!(y, [21.0, 43.0, 65.0]);
+
     let mut devices = NetDevices::new(Matrix, Matrix);
     let mut net = Net::new();
     let Ok(y) = net.run(&mut devices, &[1.0, 10.0]);

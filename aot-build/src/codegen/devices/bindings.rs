@@ -58,6 +58,7 @@ impl Devices<'_> {
     pub(in crate::codegen) fn called(&self, device: &Device<'_>) -> BTreeSet<String> {
         let steps = self.model.compiled.program.steps.iter().flat_map(Step::with_nested);
         let calls = steps.filter_map(|step| step.call().filter(|call| call.device == device.index));
+        let calls = calls.filter(|call| call.transfer.is_none());
         calls.map(crate::program::Call::name).collect()
     }
 }

@@ -4,13 +4,17 @@
 mod bindings;
 mod errors;
 mod interface;
+mod passed;
 
 use aot_rt::Activate;
+use passed::Operands;
+pub(super) use passed::Passed;
 
 use super::names::{camel_case, is_snake_case};
 use super::writer::{CALL_WIDTH, Code, MAX_WIDTH};
 use crate::config::Calls;
 use crate::error::{Location, Problem};
+use crate::program::{Program, Step};
 use crate::{Model, program};
 
 /// Methods of the struct of devices, and names that its type parameters or variants of the
@@ -67,6 +71,7 @@ pub(super) struct Device<'m> {
 pub(super) struct Devices<'m> {
     model: &'m Model,
     pub(super) list: Vec<Device<'m>>,
+    operands: Operands<'m>,
 }
 
 impl<'m> Devices<'m> {
@@ -104,12 +109,17 @@ impl<'m> Devices<'m> {
             }
             let interface = match device.calls {
                 Calls::Direct => format!("{}{}", model.type_name, camel_case(&device.kind)),
+                Calls::Packed | Calls::Registry if copies(program, index) => {
+                    "::aot_rt::PackedDevice + ::aot_rt::DeviceMemory".into()
+                }
                 Calls::Packed | Calls::Registry => "::aot_rt::PackedDevice".into(),
             };
             let program::Device { name, kind, activate, calls } = device;
             list.push(Device { index, name, parameter, interface, kind, activate: *activate, calls: *calls });
         }
-        Ok(Self { model, list })
+        let mut devices = Self { model, list, operands: Operands::new() };
+        devices.find_operands();
+        Ok(devices)
     }
 
     /// Whether the model calls any.
@@ -364,6 +374,13 @@ impl<'m> Devices<'m> {
     fn mapped(&self, device: &Device<'_>, call: &str) -> String {
         format!("self.{}.{call}.map_err({}::{})", device.name, self.error(), device.parameter)
     }
+}
+
+/// Whether a device copies to memory that the CPU does not reach, or from it.
+fn copies(program: &Program, device: usize) -> bool {
+    let steps = program.steps.iter().flat_map(Step::with_nested);
+    let mut calls = steps.filter_map(Step::call).filter(|call| call.device == device);
+    calls.any(|call| call.transfer.is_some())
 }
 
 /// All calls, whatever the others give; the first error.

@@ -532,8 +532,8 @@ mod aot_dense {
                 TensorInfo { name: "conv 0\n", dtype: DType::I8, shape: &[1, 4, 4, 1], quantization: Some(Quantization { scale: 0.5, zero_point: -3 }) },
             ],
             pools: &[
-                Pool { name: "workspace", kind: PoolKind::Workspace, bytes: 21, limit: None, section: None, copy: false },
-                Pool { name: "constants", kind: PoolKind::Constants, bytes: 14, limit: None, section: None, copy: false },
+                Pool { name: "workspace", kind: PoolKind::Workspace, bytes: 21, limit: None, section: None, copy: false, reach: None },
+                Pool { name: "constants", kind: PoolKind::Constants, bytes: 14, limit: None, section: None, copy: false, reach: None },
             ],
             tensors: &[
                 Tensor { name: "image", dtype: Some(DType::I8), shape: &[1, 4, 4, 1], quantization: Some(Quantization { scale: 0.5, zero_point: -3 }), bytes: 16, pool: Some(0), offset: Some(0), steps: [0, 0], alias_of: None },

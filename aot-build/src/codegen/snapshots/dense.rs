@@ -390,8 +390,8 @@ mod aot_dense {
                 TensorInfo { name: "Identity", dtype: DType::I8, shape: &[1, 2], quantization: Some(Quantization { scale: 0.003_906_25, zero_point: -128 }) },
             ],
             pools: &[
-                Pool { name: "workspace", kind: PoolKind::Workspace, bytes: 5, limit: None, section: None, copy: false },
-                Pool { name: "constants", kind: PoolKind::Constants, bytes: 11, limit: None, section: None, copy: false },
+                Pool { name: "workspace", kind: PoolKind::Workspace, bytes: 5, limit: None, section: None, copy: false, reach: None },
+                Pool { name: "constants", kind: PoolKind::Constants, bytes: 11, limit: None, section: None, copy: false, reach: None },
             ],
             tensors: &[
                 Tensor { name: "input_1", dtype: Some(DType::I8), shape: &[1, 3], quantization: Some(Quantization { scale: 0.1, zero_point: 0 }), bytes: 3, pool: Some(0), offset: Some(0), steps: [0, 0], alias_of: None },

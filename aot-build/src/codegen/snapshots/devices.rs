@@ -669,8 +669,8 @@ mod aot_dense {
                 TensorInfo { name: "magnitude", dtype: DType::F32, shape: &[1, 2], quantization: None },
             ],
             pools: &[
-                Pool { name: "workspace", kind: PoolKind::Workspace, bytes: 16, limit: None, section: None, copy: false },
-                Pool { name: "constants", kind: PoolKind::Constants, bytes: 24, limit: None, section: None, copy: false },
+                Pool { name: "workspace", kind: PoolKind::Workspace, bytes: 16, limit: None, section: None, copy: false, reach: None },
+                Pool { name: "constants", kind: PoolKind::Constants, bytes: 24, limit: None, section: None, copy: false, reach: None },
             ],
             tensors: &[
                 Tensor { name: "input_1", dtype: Some(DType::F32), shape: &[1, 3], quantization: None, bytes: 12, pool: None, offset: None, steps: [0, 0], alias_of: None },

@@ -14,7 +14,7 @@ impl Steps<'_> {
         for (i, memory) in self.memories().memories.iter().enumerate() {
             let regions = arguments.iter().filter_map(|argument| match &argument.place {
                 Place::Memory(region) if region.memory == i => Some((argument, region)),
-                Place::Memory(_) | Place::Caller(..) | Place::Constant(_) => None,
+                Place::Memory(_) | Place::Device(_) | Place::Caller(..) | Place::Constant(_) => None,
             });
             self.regions_of(code, &memory.name, &regions.collect::<Vec<_>>());
         }
@@ -46,7 +46,11 @@ impl Steps<'_> {
         let name = argument.name;
         match &argument.place {
             Place::Memory(_) => (),
-            Place::Constant(ConstantView { len: 0, .. }) if !self.described() => {
+            Place::Device(region) => {
+                self.imports.insert("DeviceTensor");
+                region.bind(code, name);
+            }
+            Place::Constant(ConstantView { len: 0, .. }) if !self.describe_any() => {
                 code.line(format!("let {name} = &[];"));
             }
             Place::Constant(view) => {

@@ -9,38 +9,43 @@ use crate::config::{Config, InputPlacement, Memory, Placement};
 use crate::error::{OpError, Problem};
 use crate::graph::Graph;
 use crate::program::control::Places;
-use crate::program::{Buffer, BufferId, Control, Flow, Operand, Step, Storage, View, Work};
-use crate::workspace;
+use crate::program::crossings::{copy_between_pools, free_names};
+use crate::program::{Around, Buffer, BufferId, Control, Flow, Operand, Program, Step, Storage, View, Work};
 
-/// Memory that several regions use, one at a time.
+/// Memory that several regions use, one at a time: of each of their pools that has bytes.
 pub(crate) struct Scratch {
-    view: Option<View>,
-    /// Bytes that no plan can do without.
+    views: Vec<Option<View>>,
+    /// Bytes of RAM that no plan can do without.
     least: usize,
 }
 
 impl Scratch {
     /// A region's steps, on these operands and results of the node, and in this memory.
     pub(crate) fn steps(&self, region: &Compiled, inputs: &[Operand], outputs: &[Operand]) -> Vec<Step> {
-        Places { region, inputs, outputs, scratch: self.view }.steps()
+        Places { region, inputs, outputs, scratch: &self.views }.steps()
     }
 
     /// Where the outputs are of a region that has them in its workspace.
     pub(crate) fn results(&self, region: &Compiled) -> Vec<View> {
-        let places = Places { region, inputs: &[], outputs: &[], scratch: self.view };
+        let places = Places { region, inputs: &[], outputs: &[], scratch: &self.views };
         region.program.outputs.iter().map(|port| places.memory(port.view)).collect()
     }
 }
 
 impl NodeLowering<'_, '_> {
-    /// Lowers and plans a region, whose inputs stay where they are; `outputs` says whether
-    /// its outputs are made where the node's are, or in its own workspace. Its constants are
+    /// Lowers and plans regions, whose inputs stay where they are; `outputs` says whether
+    /// their outputs are made where the node's are, or in their own workspace. Their constants are
     /// the program's.
     ///
     /// # Errors
     ///
-    /// What is wrong with its nodes.
-    pub(crate) fn region(&mut self, graph: &Graph, outputs: Placement) -> Result<Compiled, OpError> {
+    /// What is wrong with their nodes.
+    pub(crate) fn regions(
+        &mut self,
+        graphs: [&Graph; 2],
+        outputs: Placement,
+        around: &Around<'_>,
+    ) -> Result<Vec<Compiled>, OpError> {
         let config = Config {
             inputs: InputPlacement::Caller,
             outputs,
@@ -49,29 +54,43 @@ impl NodeLowering<'_, '_> {
             pools: self.lowering.config.pools_within(),
             ..self.lowering.config.clone()
         };
-        let constants = std::mem::take(&mut self.lowering.program.constants);
-        let mut program = lower_with(graph, &config, constants).map_err(in_region)?;
-        self.lowering.program.constants = std::mem::take(&mut program.constants);
-        program.is_region = true;
-        compile::arrange(program, &config).map_err(in_region)
+        let mut programs = Vec::new();
+        for graph in graphs {
+            let constants = std::mem::take(&mut self.lowering.program.constants);
+            let mut program = lower_with(graph, &config, constants).map_err(in_region)?;
+            self.lowering.program.constants = std::mem::take(&mut program.constants);
+            programs.push(Program { is_region: true, ..program });
+        }
+        let pools = config.workspaces();
+        let apart = around.apart(&programs, &pools);
+        let arranged = |mut program: Program| {
+            let arrays = program.ids().filter(|id| apart.contains(&program.buffer(*id).storage));
+            let arrays: Vec<BufferId> = arrays.collect();
+            copy_between_pools(&mut program, &pools, &arrays);
+            compile::arrange(program, &config).map_err(in_region)
+        };
+        programs.into_iter().map(arranged).collect()
     }
 
     /// Memory for regions, of which one runs at a time.
     pub(crate) fn region_scratch(&mut self, regions: &[Compiled]) -> Scratch {
-        let largest = |bytes: fn(&Compiled) -> usize| regions.iter().map(bytes).max().unwrap_or(0);
-        let bytes = largest(|region| region.arena_bytes);
         let buffers = regions.iter().flat_map(|region| &region.program.buffers);
         let pools = regions.iter().flat_map(|region| &region.workspaces);
         let alignments = pools.filter_map(|pool| pool.pool.alignment);
         let alignment = buffers.map(|buffer| buffer.alignment).chain(alignments).max().unwrap_or(1);
-        let buffers = &mut self.lowering.program.buffers;
-        let view = (bytes > 0).then(|| {
+        let pools = regions.first().map_or(0, |region| region.workspaces.len());
+        let bytes = |pool: usize| regions.iter().map(|region| region.workspaces[pool].bytes).max();
+        let mut view = |pool: usize| {
+            let bytes = bytes(pool).filter(|bytes| *bytes > 0)?;
             let name = format!("memory within {}", self.node.name);
+            let buffers = &mut self.lowering.program.buffers;
             buffers.push(Buffer { name, ty: None, bytes, alignment, storage: Storage::Workspace });
             let dtype = aot_rt::DType::I8;
-            View { buffer: BufferId(buffers.len() - 1), offset: 0, dtype, len: bytes }
-        });
-        Scratch { view, least: largest(|region| workspace::least_bytes(&region.program)) }
+            Some(View { buffer: BufferId(buffers.len() - 1), offset: 0, dtype, len: bytes })
+        };
+        let views = (0..pools).map(&mut view).collect();
+        let least = regions.iter().map(|region| region.lower_bound).max();
+        Scratch { views, least: least.unwrap_or(0) }
     }
 
     /// Appends a step that holds steps.
@@ -93,9 +112,13 @@ impl NodeLowering<'_, '_> {
             Flow::If { .. } => a.max(b),
             Flow::While { .. } => a.saturating_add(b),
         };
-        let control =
-            Control { reads: reads.len(), least_scratch: scratch.view.map(|_| scratch.least), flow };
-        let scratch = scratch.view.map(Operand::Buffer);
+        // The bound is one for all RAM: the first one stands for that.
+        let mut least = vec![0; scratch.views.iter().flatten().count()];
+        if let Some(first) = least.first_mut() {
+            *first = scratch.least;
+        }
+        let control = Control { reads: reads.len(), scratch: least, flow };
+        let scratch = scratch.views.iter().flatten().copied().map(Operand::Buffer);
         let operands = reads.into_iter().chain(writes).chain(scratch).collect();
         let operator = self.node.op.label();
         let name = format!("{operator}_{}", self.lowering.program.steps.len());
@@ -108,16 +131,24 @@ impl NodeLowering<'_, '_> {
         if y.len() == 0 {
             return;
         }
-        let step = self.copy_within(self.lowering.program.steps.len(), x, y);
+        let name = format!("copy_{}", self.lowering.program.steps.len());
+        let step = self.copy_step(name, x, y);
         self.lowering.program.steps.push(step);
     }
 
-    /// A step that copies, to be the one at `position`.
-    pub(crate) fn copy_within(&self, position: usize, x: Operand, y: Operand) -> Step {
+    /// Appends steps to `steps`, which another one holds, that copy.
+    pub(crate) fn copy_within(&self, steps: &mut Vec<Step>, copies: impl Iterator<Item = [Operand; 2]>) {
+        for [x, y] in copies.filter(|[_, y]| y.len() > 0) {
+            let name = free_names(steps).swap_remove(0);
+            steps.push(self.copy_step(name, x, y));
+        }
+    }
+
+    fn copy_step(&self, name: String, x: Operand, y: Operand) -> Step {
         let (x, y) = (x.as_bytes(), y.as_bytes());
         let len = y.len();
         Step {
-            name: format!("copy_{position}"),
+            name,
             operator: "copy",
             node: self.node.name.clone(),
             description: format!("{len} bytes"),

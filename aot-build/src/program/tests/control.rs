@@ -38,6 +38,13 @@ fn types() -> [TensorType; 3] {
 }
 
 impl Numbers {
+    /// A graph with branches and loops, within each other.
+    pub(super) fn flow(&mut self) -> Graph {
+        let inputs = [f32_type([2, 3]), f32_type([6])];
+        let outputs: Vec<_> = (0..=self.below(3)).map(|_| self.of(&types())).collect();
+        self.region(&inputs, &outputs, 3, false)
+    }
+
     /// A graph that takes and gives tensors of these types; the first counts, if it is to.
     fn region(&mut self, inputs: &[TensorType], outputs: &[TensorType], depth: usize, counts: bool) -> Graph {
         let mut sketch = Sketch::new();
@@ -145,10 +152,7 @@ proptest! {
 
     #[test]
     fn control_flow_is_what_it_says(numbers in prop::collection::vec(any::<u8>(), 400)) {
-        let mut numbers = Numbers(numbers);
-        let inputs = [f32_type([2, 3]), f32_type([6])];
-        let outputs: Vec<_> = (0..=numbers.below(3)).map(|_| numbers.of(&types())).collect();
-        let graph = numbers.region(&inputs, &outputs, 3, false);
+        let graph = Numbers(numbers).flow();
         let bytes = |values: &[f32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<_>>();
         check(&graph, &[&bytes(&counted::<6>(0.5)), &bytes(&counted::<6>(-0.25))])?;
     }
