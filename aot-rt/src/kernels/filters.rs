@@ -2,6 +2,7 @@
 //! products.
 
 use super::dot::{FILTERS, I8_SHARED_READS, dot_i8, dot_i16, dot4_i8};
+use super::dual::{DUAL, dots};
 use super::loops::{chunks, part};
 use super::nibbles::Stored;
 use super::real::Real;
@@ -238,14 +239,19 @@ pub(crate) fn products_i8<F: Finish>(
 ) {
     let (mut weights, mut channel) = (weights, 0);
     for y in y.chunks_mut(OUTPUTS) {
-        let mut sums = [0; OUTPUTS];
+        let mut sums = [0_i32; OUTPUTS];
         let sums = sums.get_mut(..y.len()).unwrap_or_default();
         let (fours, rest) =
             if I8_SHARED_READS { sums.as_chunks_mut::<FILTERS>() } else { (&mut [][..], &mut *sums) };
         let mut blocks = chunks(weights, FILTERS * filter);
         for (sums, filters) in fours.iter_mut().zip(&mut blocks) {
             cells.for_each(|x, at| {
-                if let Some(weights) = four(filters, filter, at, x.len()) {
+                if DUAL {
+                    let filters = filters.get(at..).unwrap_or_default();
+                    for (sum, dot) in sums.iter_mut().zip(dots(x, zero, filters, filter)) {
+                        *sum = sum.wrapping_add(dot);
+                    }
+                } else if let Some(weights) = four(filters, filter, at, x.len()) {
                     dot4_i8(sums, x, zero, weights);
                 }
             });

@@ -29,6 +29,7 @@ mod conv3d;
 mod cumulative_sum;
 mod depthwise_conv2d;
 mod dot;
+mod dual;
 mod dynamic;
 mod elements;
 mod elementwise;

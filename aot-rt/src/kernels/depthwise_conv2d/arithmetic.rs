@@ -3,6 +3,7 @@
 use core::marker::PhantomData;
 
 use super::super::RangeF32;
+use super::super::dual::{DUAL, multiply_add_fours};
 use super::super::real::Real;
 use super::super::requantize::{Finish, Requantize, RequantizeI16};
 
@@ -13,6 +14,18 @@ pub(super) trait Arithmetic {
     type Sum: Copy + Default;
     type Y;
     fn multiply_add(&self, sum: Self::Sum, x: Self::X, weight: Self::Weight) -> Self::Sum;
+    /// Adds the products of `N` channels to their sums.
+    #[inline(always)]
+    fn multiply_add_channels<const N: usize>(
+        &self,
+        sums: &mut [Self::Sum; N],
+        x: &[Self::X; N],
+        weights: &[Self::Weight; N],
+    ) {
+        for ((sum, &x), &weight) in sums.iter_mut().zip(x).zip(weights) {
+            *sum = self.multiply_add(*sum, x, weight);
+        }
+    }
     /// Sets `y` to the results of the channels from `first` on.
     fn finish(&self, first: usize, sums: &mut [Self::Sum], y: &mut [Self::Y]);
 }
@@ -61,6 +74,17 @@ impl<F: Finish> Arithmetic for I8<F> {
     fn multiply_add(&self, sum: i32, x: i8, weight: i8) -> i32 {
         let x = i16::from(x).wrapping_sub(self.zero);
         sum.wrapping_add(i32::from(x) * i32::from(weight))
+    }
+
+    #[inline(always)]
+    fn multiply_add_channels<const N: usize>(&self, sums: &mut [i32; N], x: &[i8; N], weights: &[i8; N]) {
+        if DUAL {
+            multiply_add_fours(sums, x, self.zero, weights);
+        } else {
+            for ((sum, &x), &weight) in sums.iter_mut().zip(x).zip(weights) {
+                *sum = self.multiply_add(*sum, x, weight);
+            }
+        }
     }
 
     #[inline(always)]

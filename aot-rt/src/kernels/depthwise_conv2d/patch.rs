@@ -125,9 +125,7 @@ impl<'a, X: Copy, W: Copy> Patch<'a, X, W> {
                         }
                     }
                 } else if let (Some(x), Some(weights)) = (x.first_chunk::<N>(), weights.first_chunk::<N>()) {
-                    for ((sum, &x), &weight) in sums.iter_mut().zip(x).zip(weights) {
-                        *sum = arithmetic.multiply_add(*sum, x, weight);
-                    }
+                    arithmetic.multiply_add_channels(sums, x, weights);
                 }
                 x_at += self.step[0];
                 weights_at += self.step[1];
