@@ -18,6 +18,7 @@ compile_error!("aot-rt: constants are stored little-endian; big-endian targets a
 
 mod constants;
 mod element;
+mod first;
 pub mod fixed_point;
 mod instrument;
 pub mod kernels;

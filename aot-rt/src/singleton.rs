@@ -1,9 +1,12 @@
 //! A static that is handed out once.
-#![cfg(target_has_atomic = "8")]
 #![expect(unsafe_code, reason = "hands out one exclusive reference to a static")]
 
 use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicBool, Ordering};
+
+#[cfg(not(target_has_atomic = "8"))]
+use crate::first::Splitter as First;
+#[cfg(target_has_atomic = "8")]
+use crate::first::Swap as First;
 
 /// A value in static memory that one caller may have exclusively, for good.
 ///
@@ -15,7 +18,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 /// assert!(BUFFER.take().is_none());
 /// ```
 pub struct Singleton<T> {
-    taken: AtomicBool,
+    first: First,
     value: UnsafeCell<T>,
 }
 
@@ -27,17 +30,20 @@ impl<T> Singleton<T> {
     /// Puts `value` into the static.
     #[must_use]
     pub const fn new(value: T) -> Self {
-        Self { taken: AtomicBool::new(false), value: UnsafeCell::new(value) }
+        Self { first: First::new(), value: UnsafeCell::new(value) }
     }
 
     #[expect(clippy::mut_from_ref, reason = "the flag lets one caller through")]
     /// The value on the first call, `None` on every later one.
+    ///
+    /// On processors that cannot swap a byte in one step (Cortex-M0, RISC-V without "A")
+    /// nobody gets it where the first call is interrupted by another.
     pub fn take(&'static self) -> Option<&'static mut T> {
-        if self.taken.swap(true, Ordering::AcqRel) {
+        if !self.first.is_first() {
             return None;
         }
-        // SAFETY: `swap` returned false for this caller only, so no other
-        // reference to the value exists or will exist.
+        // SAFETY: `is_first` is true for this caller only, so no other reference to the
+        // value exists or will exist.
         Some(unsafe { &mut *self.value.get() })
     }
 }

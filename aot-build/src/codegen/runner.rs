@@ -184,7 +184,6 @@ impl Runner<'_> {
             "The one runner in static memory: on the first call, and `None` on every later\n\
              one. It takes no memory in a program that does not call this.",
         );
-        code.line("#[cfg(target_has_atomic = \"8\")]");
         code.line("#[must_use]");
         code.block("pub fn take() -> ::core::option::Option<&'static mut Self> {", "}", |code| {
             let name = self.name();

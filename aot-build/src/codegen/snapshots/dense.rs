@@ -67,7 +67,6 @@ mod aot_dense {
 
         /// The one runner in static memory: on the first call, and `None` on every later
         /// one. It takes no memory in a program that does not call this.
-        #[cfg(target_has_atomic = "8")]
         #[must_use]
         pub fn take() -> ::core::option::Option<&'static mut Self> {
             static RUNNER: ::aot_rt::Singleton<Dense> = ::aot_rt::Singleton::new(Dense::new());

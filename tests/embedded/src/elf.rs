@@ -1,0 +1,85 @@
+//! What an image holds, from its ELF file.
+
+use std::path::Path;
+
+use object::{Object, ObjectSection, ObjectSymbol, SectionFlags, SectionKind, elf};
+
+/// Bytes of an image's parts, and its functions and statics.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Contents {
+    /// The table of exception vectors.
+    pub(crate) vectors: u64,
+    pub(crate) text: u64,
+    pub(crate) rodata: u64,
+    /// Memory that starts as a copy of flash.
+    pub(crate) data: u64,
+    /// Memory that starts as zeros, or as whatever it was.
+    pub(crate) bss: u64,
+    /// The largest first.
+    pub(crate) symbols: Vec<Symbol>,
+}
+
+/// A function or static.
+#[derive(Clone, Debug)]
+pub(crate) struct Symbol {
+    pub(crate) name: String,
+    pub(crate) bytes: u64,
+}
+
+/// Parts of names that no image may have, and what they mean.
+const FORBIDDEN: [(&str, &str); 6] = [
+    ("core::fmt", "formatting"),
+    ("panic", "a panic path"),
+    ("__aeabi_ldivmod", "64-bit division"),
+    ("__aeabi_uldivmod", "64-bit division"),
+    ("__divdi3", "64-bit division"),
+    ("__udivdi3", "64-bit division"),
+];
+
+impl Contents {
+    pub(crate) fn read(image: &Path) -> Result<Self, String> {
+        let at = |error: String| format!("{}: {error}", image.display());
+        let bytes = std::fs::read(image).map_err(|error| at(error.to_string()))?;
+        let file = object::File::parse(&*bytes).map_err(|error| at(error.to_string()))?;
+        let mut contents = Self::default();
+        for section in file.sections() {
+            let SectionFlags::Elf { sh_flags } = section.flags() else { continue };
+            // The stack and the heap are what is left.
+            let name = section.name().unwrap_or_default();
+            if sh_flags & u64::from(elf::SHF_ALLOC) == 0 || [".stack", ".heap"].contains(&name) {
+                continue;
+            }
+            let part = match section.kind() {
+                _ if name == ".vector_table" => &mut contents.vectors,
+                SectionKind::Text => &mut contents.text,
+                SectionKind::UninitializedData => &mut contents.bss,
+                _ if sh_flags & u64::from(elf::SHF_WRITE) != 0 => &mut contents.data,
+                _ => &mut contents.rodata,
+            };
+            *part += section.size();
+        }
+        let symbols = file.symbols().filter(|symbol| symbol.size() > 0);
+        contents.symbols = symbols
+            .map(|symbol| Symbol {
+                name: format!("{:#}", rustc_demangle::demangle(symbol.name().unwrap_or_default())),
+                bytes: symbol.size(),
+            })
+            .collect();
+        contents.symbols.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.name.cmp(&b.name)));
+        Ok(contents)
+    }
+
+    /// Bytes of flash.
+    pub(crate) fn flash(&self) -> u64 {
+        self.vectors + self.text + self.rodata + self.data
+    }
+
+    /// What is in the image and must not be, a line each.
+    pub(crate) fn forbidden(&self) -> Vec<String> {
+        let find = |symbol: &Symbol| {
+            let (_, what) = FORBIDDEN.iter().find(|(part, _)| symbol.name.contains(part))?;
+            Some(format!("{what} in the image: `{}`", symbol.name))
+        };
+        self.symbols.iter().filter_map(find).collect()
+    }
+}

@@ -1,0 +1,148 @@
+//! Builds the images of all models for a board: one package with a program for each.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use aot_build::codegen::{generate, snake_case};
+use aot_build::config::Optimize;
+use aot_build::{Compiled, Config, compile_file};
+
+use crate::boards::Board;
+use crate::models::Model;
+
+/// A level of `optimize`, with what Cargo does for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Level {
+    Speed,
+    Size,
+}
+
+impl Level {
+    /// Name of the level, and of Cargo's profile.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Speed => "speed",
+            Self::Size => "size",
+        }
+    }
+
+    fn optimize(self) -> Optimize {
+        match self {
+            Self::Speed => Optimize::Speed,
+            Self::Size => Optimize::Size,
+        }
+    }
+}
+
+/// A model's image.
+pub(crate) struct Image<'m> {
+    pub(crate) model: &'m Model,
+    pub(crate) compiled: Compiled,
+    pub(crate) file: PathBuf,
+}
+
+/// The folders that images are made of and in.
+pub(crate) struct Folders {
+    pub(crate) workspace: PathBuf,
+    /// Where everything is written to.
+    pub(crate) output: PathBuf,
+}
+
+/// Name of the image without a model.
+const EMPTY: &str = "empty";
+
+/// Builds the images of those `models` for which there is room, and the empty one.
+pub(crate) fn build<'m>(
+    folders: &Folders,
+    board: &Board,
+    level: Level,
+    models: &'m [Model],
+) -> Result<(Vec<Image<'m>>, PathBuf), String> {
+    let folder = folders.output.join(format!("{}-{}", board.name, level.name()));
+    let write = |name: &str, text: &str| {
+        let file = folder.join(name);
+        fs::write(&file, text).map_err(|error| format!("{}: {error}", file.display()))
+    };
+    fs::create_dir_all(folder.join("src/bin")).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let manifest = include_str!("images.toml").replace("WORKSPACE", &folders.workspace.display().to_string());
+    write("Cargo.toml", &manifest)?;
+    // Its versions hold for the images, too.
+    write("Cargo.lock", include_str!("../firmware/Cargo.lock"))?;
+    write("memory.x", &board.memory())?;
+    // The names of interrupt handlers: none.
+    write("device.x", "")?;
+    write(&format!("src/bin/{EMPTY}.rs"), "#![no_std]\n#![no_main]\naot_firmware::empty_image!();\n")?;
+
+    let mut images = Vec::new();
+    for model in models {
+        let compiled = write_runner(&folder.join(model.name), model, level)?;
+        if !board.has_room(&compiled) {
+            continue;
+        }
+        write(&format!("src/bin/{}.rs", model.name), &program(&folder, model, &compiled)?)?;
+        images.push(Image { model, compiled, file: folder.join(format!("{}.elf", model.name)) });
+    }
+    let names = images.iter().map(|image| image.model.name).chain([EMPTY]);
+    cargo(folders, &folder, board, level, names.clone())?;
+    let made = folders.output.join("target").join(board.target).join(level.name());
+    for name in names {
+        let (from, to) = (made.join(name), folder.join(format!("{name}.elf")));
+        fs::copy(&from, to).map_err(|error| format!("{}: {error}", from.display()))?;
+    }
+    Ok((images, folder.join(format!("{EMPTY}.elf"))))
+}
+
+/// Compiles the model to `runner.rs` in a folder of its own.
+fn write_runner(folder: &Path, model: &Model, level: Level) -> Result<Compiled, String> {
+    let at = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let config = Config { name: Some("Runner".into()), optimize: level.optimize(), ..Config::default() };
+    let compiled = compile_file(&model.file, &config).map_err(|error| error.to_string())?;
+    let generated = generate(&compiled, &[]).map_err(|problem| problem.to_string())?;
+    fs::create_dir_all(folder).map_err(at)?;
+    fs::write(folder.join("runner.rs"), generated.file("pub", "include_bytes!(\"runner.bin\")"))
+        .map_err(at)?;
+    fs::write(folder.join("runner.bin"), &generated.constants).map_err(at)?;
+    Ok(compiled.compiled)
+}
+
+/// Source of the program of a model that has one input and one output.
+fn program(folder: &Path, model: &Model, compiled: &Compiled) -> Result<String, String> {
+    let ([input], [output]) = (&compiled.program.inputs[..], &compiled.program.outputs[..]) else {
+        return Err(format!("{}: not one input and one output", model.name));
+    };
+    let runner = folder.join(model.name).join("runner.rs").display().to_string();
+    let (input, output) = (snake_case(&input.name), snake_case(&output.name));
+    let mut text = String::from("#![no_std]\n#![no_main]\n");
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "aot_firmware::image!({runner:?}, {input}_mut, {output});");
+    Ok(text)
+}
+
+/// Builds the programs `names` of the package in `folder`.
+fn cargo<'n>(
+    folders: &Folders,
+    folder: &Path,
+    board: &Board,
+    level: Level,
+    names: impl Iterator<Item = &'n str>,
+) -> Result<(), String> {
+    let mut flags = board.flags();
+    flags.push(format!("-L{}", folder.display()));
+    let mut cargo = Command::new("cargo");
+    // Cargo's own variables are of the compiler of this program.
+    cargo.env_remove("RUSTUP_TOOLCHAIN").env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"));
+    cargo.current_dir(folder).args(toolchain()).args(["build", "--quiet", "--profile", level.name()]);
+    cargo.args(["--target", board.target, "--target-dir"]).arg(folders.output.join("target"));
+    cargo.args(names.flat_map(|name| ["--bin", name]));
+    let status = cargo.status().map_err(|error| format!("cargo: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("the images for {} do not build", board.name)) }
+}
+
+/// The toolchain that `tools/install-embedded.sh` makes where it is there, the user's own
+/// where not.
+fn toolchain() -> Option<&'static str> {
+    let which = Command::new("rustup").args(["which", "--toolchain", "embedded", "cargo"]).output();
+    which.is_ok_and(|output| output.status.success()).then_some("+embedded")
+}

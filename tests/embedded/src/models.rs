@@ -1,0 +1,108 @@
+//! The models, and the inputs and outputs that a reference gave for them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use aot_build::program::Port;
+use aot_build::weights::npy;
+use aot_rt::DType;
+
+/// Models that are not in the repository: folders of `shared/models`.
+const PUBLISHED: [&str; 8] = [
+    "mlperf_ad_int8",
+    "mlperf_kws_int8",
+    "mlperf_resnet_int8",
+    "mlperf_sww_int8",
+    "mlperf_vww_int8",
+    "tflm_hello_world_int8",
+    "tflm_micro_speech",
+    "tflm_person_detect",
+];
+
+/// Sets of inputs that are run, of those that there are.
+const SETS: usize = 3;
+
+/// The largest difference of float results, as a part of the largest result: exponentials
+/// are not the C library's.
+const TOLERANCE: f32 = 1e-5;
+
+/// A model's file and the folder with its sets of inputs and outputs.
+#[derive(Debug)]
+pub(crate) struct Model {
+    pub(crate) name: &'static str,
+    pub(crate) file: PathBuf,
+    folder: PathBuf,
+}
+
+/// All models that are there.
+pub(crate) fn all(workspace: &Path, shared: &Path) -> Vec<Model> {
+    let digits = workspace.join("examples/digits/model");
+    let own = [("digits_float", "digits.json"), ("digits_int8", "digits.tflite")].map(|(name, file)| Model {
+        name,
+        file: digits.join(file),
+        folder: digits.join("cases").join(name),
+    });
+    let published = PUBLISHED.map(|name| {
+        let folder = shared.join("models").join(name);
+        Model { name, file: folder.join("model.tflite"), folder }
+    });
+    own.into_iter().chain(published).filter(|model| model.file.is_file()).collect()
+}
+
+/// Inputs of runs in a row, and the outputs that they must give, one after the other.
+#[derive(Debug)]
+pub(crate) struct Set {
+    pub(crate) inputs: Vec<u8>,
+    pub(crate) outputs: Vec<u8>,
+}
+
+impl Set {
+    /// The same, so many times in a row.
+    pub(crate) fn repeated(&self, times: usize) -> Self {
+        Self { inputs: self.inputs.repeat(times), outputs: self.outputs.repeat(times) }
+    }
+}
+
+impl Model {
+    /// The first sets of the model, whose one input and one output are these.
+    pub(crate) fn sets(&self, input: &Port, output: &Port) -> Result<Vec<Set>, String> {
+        let at = |error: std::io::Error| format!("{}: {error}", self.folder.display());
+        let entries = fs::read_dir(&self.folder).map_err(at)?;
+        let paths = entries.map(|entry| entry.map(|entry| entry.path()));
+        let mut folders = paths.collect::<Result<Vec<_>, _>>().map_err(at)?;
+        folders.retain(|folder| folder.join("in0.npy").is_file());
+        folders.sort();
+        let set = |folder: &PathBuf| {
+            Ok(Set {
+                inputs: runs(&folder.join("in0.npy"), input)?,
+                outputs: runs(&folder.join("out0.npy"), output)?,
+            })
+        };
+        folders.iter().take(SETS).map(set).collect()
+    }
+}
+
+/// The arrays of all runs.
+fn runs(path: &Path, port: &Port) -> Result<Vec<u8>, String> {
+    let at = |error: String| format!("{}: {error}", path.display());
+    let file = fs::read(path).map_err(|error| at(error.to_string()))?;
+    let array = npy::read(&file).map_err(at)?;
+    if array.dtype != port.ty.dtype || !array.shape.ends_with(&port.ty.shape) {
+        return Err(at(format!("elements or shape are not those of `{}`, {}", port.name, port.ty)));
+    }
+    Ok(array.bytes.to_vec())
+}
+
+/// Number of elements of type `dtype` that differ.
+pub(crate) fn differing(found: &[u8], expected: &[u8], dtype: DType) -> usize {
+    if dtype != DType::F32 {
+        return found.chunks(dtype.size()).zip(expected.chunks(dtype.size())).filter(|(a, b)| a != b).count();
+    }
+    let floats = |bytes: &[u8]| -> Vec<f32> {
+        bytes.as_chunks().0.iter().map(|chunk| f32::from_le_bytes(*chunk)).collect()
+    };
+    let (found, expected) = (floats(found), floats(expected));
+    let largest = expected.iter().fold(0.0, |max: f32, x| max.max(x.abs()));
+    let differs = |(a, b): &(&f32, &f32)| (*a - *b).abs() > TOLERANCE * largest || a.is_nan();
+    found.iter().zip(&expected).filter(differs).count()
+}
