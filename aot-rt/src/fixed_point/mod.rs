@@ -94,13 +94,37 @@ impl Multiplier {
         reason = "the usual case is compiled apart: it needs no shift of `x`"
     )]
     pub const fn apply(self, x: i32, rounding: Rounding) -> i32 {
-        if self.shift < 0 {
+        if NARROW && matches!(rounding, Rounding::Double) {
+            self.apply_twice(x)
+        } else if self.shift < 0 {
             Scaler::new(self, rounding).apply(x)
         } else {
             Scaler::new(self, rounding).apply(x)
         }
     }
+
+    /// [`apply`](Self::apply) with two roundings, in words of 32 bits: what it takes where
+    /// these are the widest.
+    ///
+    /// The first rounds ties up, which is the reference's "half away from zero, then
+    /// truncated" of a product; the second rounds them away from zero.
+    #[inline(always)]
+    const fn apply_twice(self, x: i32) -> i32 {
+        let left = if self.shift > 0 { self.shift as u32 } else { 0 };
+        let product = x.wrapping_shl(left) as i64 * self.multiplier as i64;
+        let product = ((product + (1 << 30)) >> 31) as i32;
+        if self.shift >= 0 {
+            return product;
+        }
+        // -1 if negative, else 0. The product is greater than `i32::MIN`.
+        let sign = product >> 31;
+        let halves = product.wrapping_add(sign) >> (self.shift.unsigned_abs() - 1 & 31);
+        halves.wrapping_add(1) >> 1
+    }
 }
+
+/// Whether registers have 32 bits: there [`Multiplier::apply`] needs no [`Scaler`].
+pub(crate) const NARROW: bool = cfg!(not(target_pointer_width = "64"));
 
 /// A [`Multiplier`] made ready for many numbers.
 ///
@@ -213,9 +237,11 @@ mod tests {
             };
             let x = random() >> random().rem_euclid(31);
             assert_eq!(m.apply(x, Rounding::Double), reference(x, m), "{x} {m:?}");
+            assert_eq!(m.apply_twice(x), reference(x, m), "{x} {m:?}");
             // Products that are whole and a half after the first rounding.
             let m = Multiplier { multiplier: 1 << 30, ..m };
             assert_eq!(m.apply(x, Rounding::Double), reference(x, m), "{x} {m:?}");
+            assert_eq!(m.apply_twice(x), reference(x, m), "{x} {m:?}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! From the sums of a layer's output channels to its results.
 
 use super::{OutputI8, RangeF32, RangeI16};
-use crate::fixed_point::{Multiplier, Scaler};
+use crate::fixed_point::{Multiplier, NARROW, Scaler};
 
 /// Outputs that are requantized together.
 pub(crate) const OUTPUTS: usize = 16;
@@ -74,9 +74,11 @@ impl Finish for Requantize<'_> {
         let rounding = self.output.rounding();
         let outputs = y.iter_mut().zip(sums.iter().map(|sum| sum.wrapping_sub(self.offset)));
         if let (&[multiplier], &[shift]) = (self.multipliers, self.shifts) {
-            let scaler = Scaler::new(Multiplier { multiplier, shift: shift.into() }, rounding);
+            let factor = Multiplier { multiplier, shift: shift.into() };
+            let scaler = Scaler::new(factor, rounding);
             for (y, sum) in outputs {
-                *y = self.output.limit(scaler.apply(sum));
+                let scaled = if NARROW { factor.apply(sum, rounding) } else { scaler.apply(sum) };
+                *y = self.output.limit(scaled);
             }
         } else {
             let multipliers = self.multipliers.get(first..).unwrap_or_default();

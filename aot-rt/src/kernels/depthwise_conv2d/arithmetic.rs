@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 
 use super::super::RangeF32;
-use super::super::dual::{DUAL, multiply_add_fours};
+use super::super::dual::Listed;
 use super::super::real::Real;
 use super::super::requantize::{Finish, Requantize, RequantizeI16};
 
@@ -14,17 +14,16 @@ pub(super) trait Arithmetic {
     type Sum: Copy + Default;
     type Y;
     fn multiply_add(&self, sum: Self::Sum, x: Self::X, weight: Self::Weight) -> Self::Sum;
-    /// Adds the products of `N` channels to their sums.
+    /// Adds the products of `N` channels to their sums, if there are instructions for that.
     #[inline(always)]
-    fn multiply_add_channels<const N: usize>(
+    fn add_taps<const N: usize>(
         &self,
-        sums: &mut [Self::Sum; N],
-        x: &[Self::X; N],
-        weights: &[Self::Weight; N],
-    ) {
-        for ((sum, &x), &weight) in sums.iter_mut().zip(x).zip(weights) {
-            *sum = self.multiply_add(*sum, x, weight);
-        }
+        _sums: &mut [Self::Sum; N],
+        _taps: &Listed,
+        _x: &[Self::X],
+        _weights: &[Self::Weight],
+    ) -> bool {
+        false
     }
     /// Sets `y` to the results of the channels from `first` on.
     fn finish(&self, first: usize, sums: &mut [Self::Sum], y: &mut [Self::Y]);
@@ -77,14 +76,16 @@ impl<F: Finish> Arithmetic for I8<F> {
     }
 
     #[inline(always)]
-    fn multiply_add_channels<const N: usize>(&self, sums: &mut [i32; N], x: &[i8; N], weights: &[i8; N]) {
-        if DUAL {
-            multiply_add_fours(sums, x, self.zero, weights);
-        } else {
-            for ((sum, &x), &weight) in sums.iter_mut().zip(x).zip(weights) {
-                *sum = self.multiply_add(*sum, x, weight);
-            }
+    fn add_taps<const N: usize>(&self, sums: &mut [i32; N], taps: &Listed, x: &[i8], weights: &[i8]) -> bool {
+        let (fours, rest) = sums.as_chunks_mut();
+        if !rest.is_empty() {
+            return false;
         }
+        for (i, sums) in fours.iter_mut().enumerate() {
+            let [x, weights] = [x, weights].map(|cells| cells.get(4 * i..).unwrap_or_default());
+            taps.add_to(sums, x, self.zero, weights);
+        }
+        true
     }
 
     #[inline(always)]

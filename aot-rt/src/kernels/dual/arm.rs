@@ -8,50 +8,6 @@ use core::arch::asm;
 
 use crate::kernels::dot::FILTERS;
 
-#[inline(always)]
-pub(super) fn add_bytes(pair: u32, bytes: u32) -> u32 {
-    let sums;
-    // SAFETY: it reads and writes the registers named, no memory and no stack.
-    unsafe {
-        asm!("sxtab16 {}, {}, {}", lateout(reg) sums, in(reg) pair, in(reg) bytes,
-            options(pure, nomem, nostack, preserves_flags));
-    }
-    sums
-}
-
-#[inline(always)]
-pub(super) fn add_rotated_bytes(pair: u32, bytes: u32) -> u32 {
-    let sums;
-    // SAFETY: as in `add_bytes`.
-    unsafe {
-        asm!("sxtab16 {}, {}, {}, ror #8", lateout(reg) sums, in(reg) pair, in(reg) bytes,
-            options(pure, nomem, nostack, preserves_flags));
-    }
-    sums
-}
-
-#[inline(always)]
-pub(super) fn multiply_add_low(sum: i32, a: u32, b: u32) -> i32 {
-    let total;
-    // SAFETY: as in `add_bytes`.
-    unsafe {
-        asm!("smlabb {}, {}, {}, {}", lateout(reg) total, in(reg) a, in(reg) b, in(reg) sum,
-            options(pure, nomem, nostack));
-    }
-    total
-}
-
-#[inline(always)]
-pub(super) fn multiply_add_high(sum: i32, a: u32, b: u32) -> i32 {
-    let total;
-    // SAFETY: as in `add_bytes`.
-    unsafe {
-        asm!("smlatt {}, {}, {}, {}", lateout(reg) total, in(reg) a, in(reg) b, in(reg) sum,
-            options(pure, nomem, nostack));
-    }
-    total
-}
-
 /// `sum (x + minus_zero) * w` of four filters: `3 * filter + 4 * x.len()` weights, else 0.
 ///
 /// A loop of its own, since it takes more registers than a compiler leaves to it: for 16
@@ -114,4 +70,58 @@ pub(super) fn dots(x: &[[i8; 4]], minus_zero: u32, weights: &[i8], filter: usize
         );
     }
     [a, b, c, d]
+}
+
+/// Adds the sums of `(x + minus_zero) * w` of four channels to theirs.
+///
+/// Nothing where a tap is beyond `x` or `weights`; the caller has looked at the largest.
+#[inline(always)]
+pub(super) fn add_taps(
+    sums: &mut [i32; FILTERS],
+    taps: &[[usize; 2]],
+    x: &[i8],
+    minus_zero: u32,
+    weights: &[i8],
+) {
+    let [a, b, c, d] = sums;
+    let ends = taps.as_ptr_range();
+    if ends.is_empty() {
+        return;
+    }
+    // SAFETY: it reads the taps from `ends.start` to `ends.end`, eight bytes at a time, and
+    // four bytes of `x` and of `weights` from each tap's offsets on, which `Listed::add_to`
+    // has found to be there. It writes nothing but the registers named. These processors
+    // load words from any address.
+    unsafe {
+        asm!(
+            "2:",
+            "ldrd {v}, {w}, [{tap}], #8",
+            "ldr {v}, [{x}, {v}]",
+            "ldr {w}, [{weights}, {w}]",
+            "sxtab16 {even}, {zero}, {v}",
+            "sxtab16 {v}, {zero}, {v}, ror #8",
+            "sxtb16 {t}, {w}",
+            "sxtb16 {w}, {w}, ror #8",
+            "smlabb {a}, {even}, {t}, {a}",
+            "smlatt {c}, {even}, {t}, {c}",
+            "smlabb {b}, {v}, {w}, {b}",
+            "smlatt {d}, {v}, {w}, {d}",
+            "cmp {tap}, {end}",
+            "bne 2b",
+            tap = inout(reg) ends.start => _,
+            end = in(reg) ends.end,
+            x = in(reg) x.as_ptr(),
+            weights = in(reg) weights.as_ptr(),
+            zero = in(reg) minus_zero,
+            even = out(reg) _,
+            v = out(reg) _,
+            w = out(reg) _,
+            t = out(reg) _,
+            a = inout(reg) *a,
+            b = inout(reg) *b,
+            c = inout(reg) *c,
+            d = inout(reg) *d,
+            options(readonly, nostack),
+        );
+    }
 }

@@ -1,45 +1,36 @@
-//! The instructions in Rust.
+//! What the instructions compute, in Rust.
 
-use super::Pair;
 use crate::kernels::dot::FILTERS;
 
+/// The product of `x + minus_zero`, which fits 16 bits, and `w`; `minus_zero` is in both
+/// halves of its word.
 #[inline(always)]
-const fn halves(pair: u32) -> [i16; 2] {
-    [pair as i16, (pair >> 16) as i16]
-}
-
-#[inline(always)]
-pub(super) fn add_bytes(pair: u32, bytes: u32) -> u32 {
-    let [first, second] = halves(pair);
-    let first = first.wrapping_add((bytes as i8).into()).cast_unsigned();
-    let second = second.wrapping_add(((bytes >> 16) as i8).into()).cast_unsigned();
-    u32::from(second) << 16 | u32::from(first)
-}
-
-#[inline(always)]
-pub(super) fn add_rotated_bytes(pair: u32, bytes: u32) -> u32 {
-    add_bytes(pair, bytes.rotate_right(8))
-}
-
-#[inline(always)]
-pub(super) fn multiply_add_low(sum: i32, a: u32, b: u32) -> i32 {
-    sum.wrapping_add(i32::from(halves(a)[0]) * i32::from(halves(b)[0]))
-}
-
-#[inline(always)]
-pub(super) fn multiply_add_high(sum: i32, a: u32, b: u32) -> i32 {
-    sum.wrapping_add(i32::from(halves(a)[1]) * i32::from(halves(b)[1]))
+fn product(x: i8, minus_zero: u32, w: i8) -> i32 {
+    i32::from(i16::from(x).wrapping_add(minus_zero as i16)) * i32::from(w)
 }
 
 /// `sum (x + minus_zero) * w` of four filters.
 #[inline(always)]
 pub(super) fn dots(x: &[[i8; 4]], minus_zero: u32, weights: &[i8], filter: usize) -> [i32; FILTERS] {
     core::array::from_fn(|n| {
-        let weights = weights.get(n * filter..).unwrap_or_default().as_chunks().0;
-        x.iter().zip(weights).fold(0, |sum, (x, w)| {
-            let pairs = Pair(minus_zero).plus_bytes(*x).into_iter().zip(Pair::both(0).plus_bytes(*w));
-            pairs
-                .fold(sum, |sum, (x, w)| Pair::multiply_add_second(Pair::multiply_add_first(sum, x, w), x, w))
-        })
+        let products = x.as_flattened().iter().zip(weights.get(n * filter..).unwrap_or_default());
+        products.fold(0, |sum: i32, (&x, &w)| sum.wrapping_add(product(x, minus_zero, w)))
     })
+}
+
+/// Adds the sums of `(x + minus_zero) * w` of four channels to theirs.
+#[inline(always)]
+pub(super) fn add_taps(
+    sums: &mut [i32; FILTERS],
+    taps: &[[usize; 2]],
+    x: &[i8],
+    minus_zero: u32,
+    weights: &[i8],
+) {
+    for &[x_at, w_at] in taps {
+        let [x, w] = [x.get(x_at..), weights.get(w_at..)].map(Option::unwrap_or_default);
+        for ((sum, &x), &w) in sums.iter_mut().zip(x).zip(w) {
+            *sum = sum.wrapping_add(product(x, minus_zero, w));
+        }
+    }
 }
