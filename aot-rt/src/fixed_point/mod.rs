@@ -110,17 +110,22 @@ impl Multiplier {
     /// truncated" of a product; the second rounds them away from zero.
     #[inline(always)]
     const fn apply_twice(self, x: i32) -> i32 {
-        let left = if self.shift > 0 { self.shift as u32 } else { 0 };
-        let product = x.wrapping_shl(left) as i64 * self.multiplier as i64;
-        let product = ((product + (1 << 30)) >> 31) as i32;
         if self.shift >= 0 {
-            return product;
+            return doubled_high(x.wrapping_shl(self.shift as u32), self.multiplier);
         }
+        let product = doubled_high(x, self.multiplier);
         // -1 if negative, else 0. The product is greater than `i32::MIN`.
         let sign = product >> 31;
-        let halves = product.wrapping_add(sign) >> (self.shift.unsigned_abs() - 1 & 31);
+        let halves = product.wrapping_add(sign) >> (!self.shift & 31);
         halves.wrapping_add(1) >> 1
     }
+}
+
+/// `x * multiplier / 2^31`, rounded, ties up, which equals the reference's nudge by sign and
+/// truncating division; not both are `i32::MIN`.
+#[inline(always)]
+const fn doubled_high(x: i32, multiplier: i32) -> i32 {
+    ((x as i64 * multiplier as i64 + (1 << 30)) >> 31) as i32
 }
 
 /// Whether registers have 32 bits: there [`Multiplier::apply`] needs no [`Scaler`].
@@ -192,9 +197,7 @@ pub const fn doubling_high_mul(a: i32, b: i32) -> i32 {
     if a == i32::MIN && b == i32::MIN {
         return i32::MAX;
     }
-    let product = a as i64 * b as i64;
-    // Equal to the reference's sign-dependent nudge and truncating division.
-    ((product + (1 << 30)) >> 31) as i32
+    doubled_high(a, b)
 }
 
 /// `round(x / 2^exponent)`, ties away from zero; `exponent` at most 31.

@@ -1,7 +1,7 @@
 //! A patch of an image times many filters: the heart of convolutions and matrix
 //! products.
 
-use super::dot::{FILTERS, I8_SHARED_READS, dot_i8, dot_i16, dot4_i8};
+use super::dot::{FILTERS, I8_SHARED_READS, VECTORS, dot_i8, dot_i16, dot4_i8};
 use super::dual::{DUAL, dots};
 use super::loops::{chunks, part};
 use super::nibbles::Stored;
@@ -65,7 +65,7 @@ impl<T> Segments<T> for (Patch, &[T]) {
 
 /// Bytes on the stack for the cells under a window, so that short rows become one
 /// product.
-const BUFFER: usize = 240;
+const BUFFER: usize = if VECTORS { 240 } else { 144 };
 
 impl Patch {
     /// Whether all cells of the filter are one slice of `x`.

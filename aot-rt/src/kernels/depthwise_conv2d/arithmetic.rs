@@ -16,10 +16,10 @@ pub(super) trait Arithmetic {
     fn multiply_add(&self, sum: Self::Sum, x: Self::X, weight: Self::Weight) -> Self::Sum;
     /// Adds the products of `N` channels to their sums, if there are instructions for that.
     #[inline(always)]
-    fn add_taps<const N: usize>(
+    fn add_listed<const N: usize>(
         &self,
         _sums: &mut [Self::Sum; N],
-        _taps: &Listed,
+        _listed: &Listed,
         _x: &[Self::X],
         _weights: &[Self::Weight],
     ) -> bool {
@@ -76,14 +76,20 @@ impl<F: Finish> Arithmetic for I8<F> {
     }
 
     #[inline(always)]
-    fn add_taps<const N: usize>(&self, sums: &mut [i32; N], taps: &Listed, x: &[i8], weights: &[i8]) -> bool {
+    fn add_listed<const N: usize>(
+        &self,
+        sums: &mut [i32; N],
+        listed: &Listed,
+        x: &[i8],
+        weights: &[i8],
+    ) -> bool {
         let (fours, rest) = sums.as_chunks_mut();
         if !rest.is_empty() {
             return false;
         }
         for (i, sums) in fours.iter_mut().enumerate() {
             let [x, weights] = [x, weights].map(|cells| cells.get(4 * i..).unwrap_or_default());
-            taps.add_to(sums, x, self.zero, weights);
+            listed.add_to(sums, x, self.zero, weights);
         }
         true
     }

@@ -66,25 +66,25 @@ impl<'a, X: Copy, W: Copy> Patch<'a, X, W> {
         A: Arithmetic<X = X, Weight = W>,
     {
         if depth_multiplier == 1 {
-            let taps = if DUAL { self.taps() } else { None };
-            self.run::<A, false>(arithmetic, &taps, [0, 0], y);
+            let mut listed = Listed::new();
+            let listed = (DUAL && self.list(&mut listed)).then_some(&listed);
+            self.run::<A, false>(arithmetic, listed, [0, 0], y);
         } else {
             for (x_channel, y) in chunks_mut(y, depth_multiplier).enumerate() {
-                self.run::<A, true>(arithmetic, &None, [x_channel, x_channel * depth_multiplier], y);
+                self.run::<A, true>(arithmetic, None, [x_channel, x_channel * depth_multiplier], y);
             }
         }
     }
 
-    /// The list of the cells, if it is not too long.
+    /// Lists the cells; gives whether there is room for all.
     #[inline(always)]
-    fn taps(&self) -> Option<Listed> {
-        let mut taps = Listed::new();
+    fn list(&self, listed: &mut Listed) -> bool {
         let [mut x_row, mut weights_row] = self.start;
         for _ in 0..self.rows {
             let [mut x_at, mut weights_at] = [x_row, weights_row];
             for _ in 0..self.columns {
-                if !taps.push([x_at, weights_at]) {
-                    return None;
+                if !listed.push([x_at, weights_at]) {
+                    return false;
                 }
                 x_at += self.step[0];
                 weights_at += self.step[1];
@@ -95,7 +95,7 @@ impl<'a, X: Copy, W: Copy> Patch<'a, X, W> {
             }
             weights_row += self.row[1];
         }
-        Some(taps)
+        true
     }
 
     /// Computes a run of channels, which all read one channel of `x` if `SHARED`.
@@ -103,16 +103,16 @@ impl<'a, X: Copy, W: Copy> Patch<'a, X, W> {
     fn run<A: Arithmetic<X = X, Weight = W>, const SHARED: bool>(
         &self,
         arithmetic: &A,
-        taps: &Option<Listed>,
+        listed: Option<&Listed>,
         [x_channel, mut channel]: [usize; 2],
         y: &mut [A::Y],
     ) {
         let (wide, rest) = y.as_chunks_mut::<WIDE_BLOCK>();
-        channel = self.blocks::<A, SHARED, WIDE_BLOCK>(arithmetic, taps, [x_channel, channel], wide);
+        channel = self.blocks::<A, SHARED, WIDE_BLOCK>(arithmetic, listed, [x_channel, channel], wide);
         let (blocks, rest) = rest.as_chunks_mut::<BLOCK>();
-        channel = self.blocks::<A, SHARED, BLOCK>(arithmetic, taps, [x_channel, channel], blocks);
+        channel = self.blocks::<A, SHARED, BLOCK>(arithmetic, listed, [x_channel, channel], blocks);
         let (single, _) = rest.as_chunks_mut::<1>();
-        self.blocks::<A, SHARED, 1>(arithmetic, taps, [x_channel, channel], single);
+        self.blocks::<A, SHARED, 1>(arithmetic, listed, [x_channel, channel], single);
     }
 
     /// Computes blocks of `N` channels and returns the next channel.
@@ -120,19 +120,19 @@ impl<'a, X: Copy, W: Copy> Patch<'a, X, W> {
     fn blocks<A: Arithmetic<X = X, Weight = W>, const SHARED: bool, const N: usize>(
         &self,
         arithmetic: &A,
-        taps: &Option<Listed>,
+        listed: Option<&Listed>,
         [x_channel, mut channel]: [usize; 2],
         y: &mut [[A::Y; N]],
     ) -> usize {
         for y in y {
             let mut sums = [A::Sum::default(); N];
             let x_channel = if SHARED { x_channel } else { channel };
-            let listed = taps.as_ref().is_some_and(|taps| {
+            let summed = listed.is_some_and(|listed| {
                 let x = self.x.cells.get(x_channel..).unwrap_or_default();
                 let weights = self.weights.get(channel..).unwrap_or_default();
-                arithmetic.add_taps(&mut sums, taps, x, weights)
+                arithmetic.add_listed(&mut sums, listed, x, weights)
             });
-            if !listed {
+            if !summed {
                 self.sum::<A, SHARED, N>(arithmetic, [x_channel, channel], &mut sums);
             }
             arithmetic.finish(channel, &mut sums, y);
