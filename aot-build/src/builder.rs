@@ -1,17 +1,19 @@
 //! For build scripts: from a model file to Rust in `OUT_DIR`.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fmt;
 use std::fs;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use crate::codegen::{self, snake_case};
-use crate::config::{InputPlacement, Memory, Optimize, Placement, Rounding};
+use crate::config::{Calls, Candidate, InputPlacement, Memory, Optimize, Placement, Pool, Rounding, Rule};
 use crate::error::{Error, Problem};
 use crate::plan::Planner;
 use crate::report::{MemoryReport, memory_html};
-use crate::{Config, Model, compile_file};
+use crate::{Config, Model, Models, compile_file};
 
 /// Compiles a model in a build script.
 ///
@@ -81,6 +83,11 @@ impl Builder {
         self.change(move |config| config.optimize = optimize)
     }
 
+    /// How steps call their kernels.
+    pub fn calls(self, calls: Calls) -> Self {
+        self.change(move |config| config.calls = calls)
+    }
+
     /// How often the integer arithmetic rounds.
     pub fn rounding(self, rounding: Rounding) -> Self {
         self.change(move |config| config.rounding = rounding)
@@ -106,6 +113,12 @@ impl Builder {
         self.change(move |config| config.planner = planner)
     }
 
+    /// Tensors, by their names in the model file, that can be read after a run.
+    pub fn keep<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
+        let names: Vec<String> = names.into_iter().map(Into::into).collect();
+        self.change(move |config| config.keep.clone_from(&names))
+    }
+
     /// Most bytes of RAM that the workspace may take.
     pub fn ram_limit(self, bytes: usize) -> Self {
         self.change(move |config| config.ram_limit = Some(bytes))
@@ -114,6 +127,19 @@ impl Builder {
     /// Most bytes of flash that the constants may take.
     pub fn flash_limit(self, bytes: usize) -> Self {
         self.change(move |config| config.flash_limit = Some(bytes))
+    }
+
+    /// A pool of memory: of activations or of constants. What the configuration says of a pool of
+    /// this name is replaced.
+    pub fn pool(self, name: impl Into<String>, pool: Pool) -> Self {
+        let name = name.into();
+        self.change(move |config| drop(config.pools.insert(name.clone(), pool.clone())))
+    }
+
+    /// Most multiply-accumulates of a step of a run that goes step by step: larger steps are
+    /// divided.
+    pub fn max_step_macs(self, macs: NonZeroU64) -> Self {
+        self.change(move |config| config.max_step_macs = Some(macs))
     }
 
     /// The first extent of inputs for which the file leaves it open.
@@ -137,6 +163,26 @@ impl Builder {
     pub fn subgraph(self, name: impl Into<String>) -> Self {
         let name = name.into();
         self.change(move |config| config.subgraph = Some(name.clone()))
+    }
+
+    /// A device called `name` that runs the nodes for which `takes` is true, as the passes
+    /// left them. The configuration may say more of it, under `[devices.NAME]`.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), aot_build::Error> {
+    /// aot_build::Builder::new("models/kws.tflite")
+    ///     .device("npu", |node| node.operator() == "conv2d" && node.name() != "first")
+    ///     .compile()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn device(
+        self,
+        name: impl Into<String>,
+        takes: impl Fn(&Candidate<'_>) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        let (name, rule) = (name.into(), Rule::new(takes));
+        self.change(move |config| config.device_mut(&name).rule = Some(rule.clone()))
     }
 
     /// A configuration file instead of `aot.toml`, relative to the folder of
@@ -168,6 +214,12 @@ impl Builder {
         Self { memory_map: true, ..self }
     }
 
+    /// Several models that are compiled together, see
+    /// [`shared_workspace`](crate::Models::shared_workspace).
+    pub fn models(models: impl IntoIterator<Item = Self>) -> Models {
+        Models::new(models.into_iter().collect())
+    }
+
     fn change(mut self, change: impl Fn(&mut Config) + 'static) -> Self {
         self.changes.push(Box::new(change));
         self
@@ -181,27 +233,15 @@ impl Builder {
     /// All problems of the model and of its configuration; a file that cannot be
     /// written.
     pub fn compile(self) -> Result<Built, Error> {
-        let root = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
-        let path = root.join(&self.path);
+        let path = root().join(&self.path);
         let problem = |problem| Error::new(&path, vec![problem]);
-        let folder = match self.out_dir.clone().or_else(|| env::var_os("OUT_DIR").map(PathBuf::from)) {
-            Some(folder) => folder,
-            None => return Err(problem(no_folder())),
-        };
-
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        watch(&path);
-        let mut config = self.load_config(&root, &stem)?;
-        for change in &self.changes {
-            change(&mut config);
-        }
-        let model = compile_file(&path, &config)?;
-        model.source.files.iter().filter(|file| **file != path).for_each(|file| watch(file));
-
-        let name = config.name.as_deref().map_or(stem, snake_case);
+        let folder = folder(self.out_dir.as_deref()).map_err(problem)?;
+        let model = self.compiled(|_| ())?;
+        let name = model.config.name.as_deref().map_or_else(|| stem(&path), snake_case);
         let generated = codegen::generate(&model, &self.attributes).map_err(problem)?;
         let [rust, binary, page] =
             ["rs", "bin", "html"].map(|extension| folder.join(format!("{name}.{extension}")));
+        claim(&rust, &model.type_name, &path.display().to_string()).map_err(problem)?;
         let include = format!("include_bytes!({:?})", format!("{name}.bin"));
         write(&rust, generated.file(&self.visibility, &include).as_bytes()).map_err(problem)?;
         let constants = (!generated.constants.is_empty()).then_some(binary);
@@ -216,15 +256,50 @@ impl Builder {
         Ok(Built { model, rust, constants, memory_map })
     }
 
-    fn load_config(&self, root: &Path, stem: &str) -> Result<Config, Error> {
-        let path = root.join(self.config_file.as_deref().unwrap_or(Path::new("aot.toml")));
-        // Cargo would run the script every time if it watched a file that is not there.
-        if self.config_file.is_none() && !path.exists() {
-            return Ok(Config::default());
-        }
-        watch(&path);
-        Config::load(&path, stem)
+    /// The attributes of the type.
+    pub(crate) fn attributes(&self) -> &[String] {
+        &self.attributes
     }
+
+    /// The model as it is configured, and then as `last` says.
+    pub(crate) fn compiled(&self, last: impl FnOnce(&mut Config)) -> Result<Model, Error> {
+        let path = root().join(&self.path);
+        watch(&path);
+        let mut config = load_config(self.config_file.as_deref(), &stem(&path))?;
+        for change in &self.changes {
+            change(&mut config);
+        }
+        last(&mut config);
+        let model = compile_file(&path, &config)?;
+        let others = model.source.files.iter().filter(|file| file.path != path);
+        others.for_each(|file| watch(&file.path));
+        Ok(model)
+    }
+}
+
+/// The configuration in `aot.toml`, or another file, for what is called `name` there.
+pub(crate) fn load_config(file: Option<&Path>, name: &str) -> Result<Config, Error> {
+    let path = root().join(file.unwrap_or(Path::new("aot.toml")));
+    // Cargo would run the script every time if it watched a file that is not there.
+    if file.is_none() && !path.exists() {
+        return Ok(Config::default());
+    }
+    watch(&path);
+    Config::load(&path, name)
+}
+
+/// The folder of `Cargo.toml`.
+fn root() -> PathBuf {
+    env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default()
+}
+
+/// Where to write: what was asked for, or `OUT_DIR`.
+pub(crate) fn folder(asked: Option<&Path>) -> Result<PathBuf, Problem> {
+    asked.map(Path::to_owned).or_else(|| env::var_os("OUT_DIR").map(PathBuf::from)).ok_or_else(no_folder)
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 impl fmt::Debug for Builder {
@@ -243,8 +318,25 @@ fn watch(path: &Path) {
     println!("cargo::rerun-if-changed={}", path.display());
 }
 
+/// The files of code that this process has written, in lower case as some file systems see
+/// them: of which type, and of what.
+static WRITTEN: Mutex<BTreeMap<String, (String, String)>> = Mutex::new(BTreeMap::new());
+
+/// Notes that `file` is for the type of `what`, so that nothing else is written there.
+pub(crate) fn claim(file: &Path, type_name: &str, what: &str) -> Result<(), Problem> {
+    let owner = || (type_name.to_owned(), what.to_owned());
+    let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let first = written.entry(file.to_string_lossy().to_lowercase()).or_insert_with(owner);
+    if *first == owner() {
+        return Ok(());
+    }
+    let file = file.file_name().unwrap_or_default().to_string_lossy();
+    let message = format!("`{type_name}` and `{}` of {} are both written to `{file}`", first.0, first.1);
+    Err(Problem::new(message).help("give one of them another `name`: in `snake_case`, it is the file's"))
+}
+
 /// Writes a file, unless it has these contents: rustc need not run again for it.
-fn write(path: &Path, contents: &[u8]) -> Result<(), Problem> {
+pub(crate) fn write(path: &Path, contents: &[u8]) -> Result<(), Problem> {
     if fs::read(path).is_ok_and(|found| found == contents) {
         return Ok(());
     }
@@ -274,7 +366,8 @@ mod tests {
         assert_eq!(built.memory_map, None);
         let text = fs::read_to_string(&built.rust).unwrap();
         assert!(
-            text.contains("include_bytes!(\"digits.bin\")") && text.contains("pub use aot_digits::Digits")
+            text.contains("include_bytes!(\"digits.bin\")")
+                && text.contains("pub use aot_digits::{Digits, DigitsRun}")
         );
 
         let written = || fs::metadata(&built.rust).unwrap().modified().unwrap();
@@ -286,7 +379,34 @@ mod tests {
         let named = named.inputs(InputPlacement::Caller).attribute("/// Mine.").compile().unwrap();
         assert_eq!(named.rust, folder.join("hand_writing.rs"));
         let text = fs::read_to_string(&named.rust).unwrap();
-        assert!(text.contains("\nuse aot_hand_writing::HandWriting;") && text.contains("    /// Mine.\n"));
+        assert!(
+            text.contains("\nuse aot_hand_writing::{HandWriting, HandWritingRun};")
+                && text.contains("    /// Mine.\n")
+        );
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn no_model_writes_over_another() {
+        let folder = folder("twice");
+        let builder = |name: &str| Builder::new(DIGITS).out_dir(&folder).name(name);
+        builder("Ocr").compile().unwrap();
+        builder("Ocr").compile().unwrap();
+        let error = builder("OCR").compile().unwrap_err().to_string();
+        assert!(error.contains("digits.tflite: `OCR` and `Ocr` of "), "{error}");
+        assert!(
+            error.contains("digits.tflite are both written to `ocr.rs`\n  = help: give one of them"),
+            "{error}"
+        );
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_tensor_is_kept() {
+        let folder = folder("kept");
+        let built = Builder::new(DIGITS).out_dir(&folder).keep(["digits_1/pool2_1/MaxPool2d"]);
+        let text = fs::read_to_string(built.compile().unwrap().rust).unwrap();
+        assert!(text.contains("pub fn kept_digits_1_pool2_1_max_pool2d(&self) -> &[i8; 256] {"), "{text}");
         fs::remove_dir_all(folder).unwrap();
     }
 

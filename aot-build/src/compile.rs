@@ -1,13 +1,17 @@
 //! The way from a graph to a planned program.
 
-use crate::config::{InputPlacement, Memory};
+use std::num::NonZeroU64;
+
+use crate::config::{InputPlacement, Memory, Pool};
 use crate::error::{Location, Problem};
 use crate::graph::Graph;
 use crate::passes::DeadChannels;
-use crate::program::{BufferId, Operand, Program, Step, fuse_add, gaps, in_place, lower, overlap};
+use crate::program::{
+    BufferId, PlacedPool, Program, Step, blocks, distribute, fuse_add, in_place, lower, overlap,
+};
 use crate::report::Figure;
 use crate::streaming::{self, Goal};
-use crate::{Config, limits, passes, plan, schedule};
+use crate::{Config, devices, limits, passes, plan, schedule, workspace};
 
 /// Steps that the search for an order tries in the time that the search for places takes for
 /// one of its states.
@@ -18,10 +22,15 @@ const STATE_COST: u64 = 6;
 pub struct Compiled {
     /// The steps, buffers and constants.
     pub program: Program,
-    /// Offset of every buffer in the workspace; 0 for the caller's.
+    /// Offset of every buffer in the workspace; 0 for the caller's. Where there are several pools,
+    /// they lie one behind the other, each from its [`start`](PlacedPool::start) on.
     pub offsets: Vec<usize>,
-    /// Size of the workspace in bytes.
+    /// Size of the workspace in bytes: of all its pools.
     pub arena_bytes: usize,
+    /// The pools of the workspace.
+    pub workspaces: Vec<PlacedPool>,
+    /// The pools of the constants, which lie one behind the other in the blob.
+    pub constant_pools: Vec<PlacedPool>,
     /// Least size that any plan for this order of steps can have.
     pub lower_bound: usize,
     /// Whether no smaller plan exists for this order of steps.
@@ -38,7 +47,17 @@ pub struct Compiled {
 ///
 /// All operators that no kernel computes, or a plan beyond the limits.
 pub fn compile(mut graph: Graph, config: &Config) -> Result<Compiled, Vec<Problem>> {
+    let problems = config.check_pools();
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    graph.keep(&config.keep)?;
+    let names = devices::Names::of(&graph);
     let dead_channels = passes::run(&mut graph, config);
+    let problems = devices::check(&names, &graph, config);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
     let compiled = Compiled { dead_channels, ..compile_as_is(&graph, config)? };
     let problems = limits::check(&graph, &compiled, config);
     if problems.is_empty() { Ok(compiled) } else { Err(problems) }
@@ -50,6 +69,7 @@ pub(crate) fn compile_as_is(graph: &Graph, config: &Config) -> Result<Compiled, 
     let mut figures = Figure::of_lowered(&program);
     let mut compiled = arrange(program, config)?;
     compiled.program.steps.iter_mut().for_each(Step::name_nested);
+    compiled.constant_pools = distribute(&mut [&mut compiled.program], &config.constant_pools())?;
     figures.append(&mut compiled.figures);
     Ok(Compiled { figures, ..compiled })
 }
@@ -77,7 +97,7 @@ fn in_best_order(program: Program, config: &Config) -> Result<Compiled, Vec<Prob
         for order in &orders {
             let compiled = streamed(order.clone(), goal, config)?;
             // Less is alive at the peak; whether offsets can make use of it, the plans say.
-            if best.as_ref().is_none_or(|best| compiled.arena_bytes < best.arena_bytes) {
+            if best.as_ref().is_none_or(|best| compiled.is_better_than(best)) {
                 best = Some(compiled);
             }
         }
@@ -87,23 +107,52 @@ fn in_best_order(program: Program, config: &Config) -> Result<Compiled, Vec<Prob
         return best(Goal::Least);
     }
     let compiled = best(Goal::Pushed)?;
-    let Some(limit) = config.ram_limit.filter(|limit| compiled.arena_bytes > *limit) else {
+    let limit = config.workspace_limit().filter(|limit| compiled.arena_bytes > *limit);
+    if limit.is_none() && compiled.needs().0 == 0 {
         return Ok(compiled);
-    };
-    let smaller = best(Goal::Within(limit))?;
-    Ok(if smaller.arena_bytes < compiled.arena_bytes { smaller } else { compiled })
+    }
+    let smaller = best(limit.map_or(Goal::Least, Goal::Within))?;
+    Ok(if smaller.is_better_than(&compiled) { smaller } else { compiled })
+}
+
+impl Compiled {
+    /// Bytes from the start of the first pool of the workspace to the end of the last.
+    pub(crate) fn span(&self) -> usize {
+        self.workspaces.last().map_or(0, |pool| pool.start + pool.bytes)
+    }
+
+    /// Whether it exceeds the limits of pools less than another, or needs less memory.
+    fn is_better_than(&self, other: &Self) -> bool {
+        self.needs() < other.needs()
+    }
+
+    /// Bytes beyond the limits of pools, and bytes.
+    fn needs(&self) -> (usize, usize) {
+        (self.workspaces.iter().map(PlacedPool::excess).sum(), self.arena_bytes)
+    }
 }
 
 /// Makes runs of the steps, as far as `goal` asks for, and plans.
 fn streamed(mut program: Program, goal: Goal, config: &Config) -> Result<Compiled, Vec<Problem>> {
     let pushed = if config.inputs == InputPlacement::Rows { Some(pushed_input(&program)?) } else { None };
+    let most = config.max_step_macs.map(NonZeroU64::get);
+    if let Some(limit) = most {
+        blocks::divide_products(&mut program, limit);
+    }
     streaming::stream(&mut program, goal, pushed, config.search_limit).map_err(|step| {
         let message = format!("the input cannot be pushed row by row: step `{step}` needs all of it");
         vec![Problem::new(message).at(Location::Key("inputs".into()))]
     })?;
+    if let Some(limit) = most {
+        blocks::divide_into_rows(&mut program, limit);
+    }
+    plan(program, &config.workspaces(), config.planner, &plan_limits(config))
+}
+
+/// How far the search for places may go.
+pub(crate) fn plan_limits(config: &Config) -> plan::Limits {
     // A state of this search costs as much as some of the other's.
-    let limits = plan::Limits { nodes: config.search_limit / STATE_COST, ..plan::Limits::default() };
-    plan(program, config.planner, &limits)
+    plan::Limits { nodes: config.search_limit / STATE_COST, ..plan::Limits::default() }
 }
 
 /// The buffer of the input that is pushed.
@@ -117,77 +166,23 @@ fn pushed_input(program: &Program) -> Result<BufferId, Vec<Problem>> {
     }
 }
 
+/// A program with a plan of its own.
 pub(crate) fn plan(
     program: Program,
+    pools: &[(String, Pool)],
     planner: plan::Planner,
     limits: &plan::Limits,
 ) -> Result<Compiled, Vec<Problem>> {
-    let (problem, places) = problem(&program, |id| (program.buffer(id).bytes, program.buffer(id).alignment));
-    let plan = plan::plan(&problem, planner, limits).map_err(unplanned)?;
-    let offsets = places.iter().map(|place| place.map_or(0, |id| plan.offset(id))).collect();
-    let (mut lower_bound, mut proved) = (plan.lower_bound(), plan.proved());
-    if program.has_control() {
-        // The search takes the memory of regions for pieces that cannot be divided.
-        lower_bound = least(&program)?;
-        proved = plan.size() == lower_bound;
-    }
+    let mut workspace = workspace::plan(&[&program], pools, planner, limits)?;
     Ok(Compiled {
-        program,
-        offsets,
-        arena_bytes: plan.size(),
-        lower_bound,
-        proved,
+        offsets: std::mem::take(&mut workspace.offsets[0]),
+        arena_bytes: workspace.bytes(),
+        lower_bound: workspace.lower_bound,
+        proved: workspace.proved,
+        workspaces: workspace.pools,
+        constant_pools: Vec::new(),
         dead_channels: DeadChannels::default(),
         figures: Vec::new(),
+        program,
     })
-}
-
-/// What is to be planned: the buffers of the workspace, with the bytes and the alignment that
-/// `sizes` gives them; and what each has become.
-fn problem(
-    program: &Program,
-    sizes: impl Fn(BufferId) -> (usize, usize),
-) -> (plan::Problem, Vec<Option<plan::BufferId>>) {
-    let mut problem = plan::Problem::new();
-    let lifetimes = program.lifetimes();
-    let places: Vec<Option<plan::BufferId>> = program
-        .ids()
-        .zip(&lifetimes)
-        .map(|(id, lifetime)| {
-            let (bytes, alignment) = sizes(id);
-            let planned = plan::Buffer::new(bytes, lifetime.start..lifetime.end).aligned(alignment);
-            program.in_workspace(id).then(|| problem.add(planned))
-        })
-        .collect();
-    for (buffers, gap) in gaps(program, &lifetimes) {
-        if let [Some(x), Some(y)] = buffers.map(|id| places[id.index()]) {
-            problem.set_gap(y, x, gap);
-        }
-    }
-    (problem, places)
-}
-
-/// Bytes that the workspace needs at least, wherever the tensors within regions lie.
-fn least(program: &Program) -> Result<usize, Vec<Problem>> {
-    let mut sizes: Vec<_> = program.buffers.iter().map(|buffer| (buffer.bytes, buffer.alignment)).collect();
-    for step in &program.steps {
-        if let Some(least) = step.control().and_then(|control| control.least_scratch)
-            && let Some(Operand::Buffer(scratch)) = step.operands.last()
-        {
-            sizes[scratch.buffer.index()] = (least, 1);
-        }
-    }
-    let (problem, _) = problem(program, |id| sizes[id.index()]);
-    // Of a plan that nothing is searched for, the bound is the sum of what is alive.
-    let plan = plan::plan(&problem, plan::Planner::GreedyBySize, &plan::Limits::default());
-    plan.map(|plan| plan.lower_bound()).map_err(unplanned)
-}
-
-/// The same of a region.
-pub(crate) fn least_bytes(region: &Compiled) -> usize {
-    least(&region.program).unwrap_or(0)
-}
-
-fn unplanned(error: plan::PlanError) -> Vec<Problem> {
-    vec![Problem::new(format!("the workspace cannot be planned: {error}"))]
 }

@@ -24,12 +24,17 @@ pub mod weights;
 
 mod builder;
 mod compile;
+mod devices;
+mod hash;
 mod limits;
 mod model;
 mod nearest;
+mod shared;
+mod workspace;
 
 pub use builder::{Builder, Built};
 pub use compile::{Compiled, compile};
 pub use config::Config;
 pub use error::{Error, Problem};
 pub use model::{Model, SourceInfo, compile_file};
+pub use shared::{BuiltModels, Models, SharedWorkspace};

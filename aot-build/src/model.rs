@@ -2,10 +2,11 @@
 //! build script and the tool share.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::error::Error;
 use crate::graph::Graph;
+use crate::import::SourceFile;
 use crate::{Compiled, Config, codegen, compile, import};
 
 /// A compiled model, and what it was made from.
@@ -34,7 +35,7 @@ pub struct SourceInfo {
     pub operators: BTreeMap<String, usize>,
     /// Every file that was read, this one first: the model is compiled again when
     /// one changes.
-    pub files: Vec<PathBuf>,
+    pub files: Vec<SourceFile>,
 }
 
 /// Reads and compiles the model file at `path`.

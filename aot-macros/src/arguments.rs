@@ -14,7 +14,7 @@ pub(crate) struct Arguments {
     /// Path of the model, relative to the crate's manifest.
     pub path: LitStr,
     /// Configuration, in the order it is written in.
-    pub settings: Punctuated<Setting, Token![,]>,
+    pub settings: Vec<Setting>,
 }
 
 /// `/// Documentation. pub struct Net`.
@@ -24,11 +24,25 @@ pub(crate) struct Declaration {
     pub name: Ident,
 }
 
-/// `optimize = "size"`.
+/// `optimize = "size"`; of `devices.npu = { kind = "a", nodes = ["b"] }` one for each value, of an empty
+/// table one.
 pub(crate) struct Setting {
-    pub key: Ident,
+    /// At least one.
+    pub keys: Vec<Ident>,
     pub value: Value,
     pub value_span: Span,
+}
+
+impl Setting {
+    /// The keys as `Config::set` takes them: `devices.npu.kind`.
+    pub(crate) fn name(&self) -> String {
+        self.keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(".")
+    }
+
+    /// The last key.
+    pub(crate) fn key(&self) -> Option<&Ident> {
+        self.keys.last()
+    }
 }
 
 const FORMS: &str = "expected a model file: `aot_model!(\"net.json\")` or \
@@ -41,7 +55,7 @@ impl Parse for Arguments {
             if !input.is_empty() {
                 input.parse::<Token![,]>()?;
             }
-            return Ok(Self { declaration: None, path, settings: Punctuated::parse_terminated(input)? });
+            return Ok(Self { declaration: None, path, settings: settings(input, &[])? });
         }
         let attributes = Attribute::parse_outer(input)?;
         let visibility = input.parse()?;
@@ -55,22 +69,41 @@ impl Parse for Arguments {
         let settings = if input.peek(token::Brace) {
             let block;
             braced!(block in input);
-            Punctuated::parse_terminated(&block)?
+            settings(&block, &[])?
         } else {
             input.parse::<Option<Token![;]>>()?;
-            Punctuated::new()
+            Vec::new()
         };
         Ok(Self { declaration: Some(Declaration { attributes, visibility, name }), path, settings })
     }
 }
 
-impl Parse for Setting {
-    fn parse(input: ParseStream<'_>) -> Result<Self> {
-        let key = input.parse()?;
+/// What is set in the table of the keys `outer`: tables may be nested, as in TOML.
+fn settings(input: ParseStream<'_>, outer: &[Ident]) -> Result<Vec<Setting>> {
+    let mut settings = Vec::new();
+    while !input.is_empty() {
+        let mut keys = outer.to_vec();
+        keys.extend(Punctuated::<Ident, Token![.]>::parse_separated_nonempty(input)?);
         input.parse::<Token![=]>()?;
-        let value_span = input.span();
-        Ok(Self { key, value: value(input)?, value_span })
+        if input.peek(token::Brace) {
+            let value_span = input.span();
+            let table;
+            braced!(table in input);
+            if table.is_empty() {
+                // It may say something by being there.
+                settings.push(Setting { keys, value: Value::Table(Default::default()), value_span });
+            } else {
+                settings.extend(self::settings(&table, &keys)?);
+            }
+        } else {
+            let value_span = input.span();
+            settings.push(Setting { keys, value: value(input)?, value_span });
+        }
+        if !input.is_empty() {
+            input.parse::<Token![,]>()?;
+        }
     }
+    Ok(settings)
 }
 
 fn value(input: ParseStream<'_>) -> Result<Value> {
@@ -80,7 +113,7 @@ fn value(input: ParseStream<'_>) -> Result<Value> {
         let values = Punctuated::<_, Token![,]>::parse_terminated_with(&list, value)?;
         return Ok(Value::Array(values.into_iter().collect()));
     }
-    let expected = "expected a string, a number, `true`, `false`, or a list of them in `[]`";
+    let expected = "expected a string, a number, `true`, `false`, a list of them in `[]`, or a table in `{}`";
     let literal: Lit = input.parse().map_err(|error| Error::new(error.span(), expected))?;
     match &literal {
         Lit::Str(text) => Ok(Value::String(text.value())),
@@ -97,7 +130,7 @@ mod tests {
 
     fn parsed(text: &str) -> (Option<String>, String, Vec<(String, Value)>) {
         let Arguments { declaration, path, settings } = syn::parse_str(text).unwrap();
-        let settings = settings.into_iter().map(|setting| (setting.key.to_string(), setting.value));
+        let settings = settings.into_iter().map(|setting| (setting.name(), setting.value));
         (declaration.map(|declaration| declaration.name.to_string()), path.value(), settings.collect())
     }
 
@@ -122,12 +155,30 @@ mod tests {
                 vec![optimize()],
             ),
             (
+                r#""net.json", a.b.c = 1, a.b = { d = 2, e = {} }, f = { g.h = 3, },"#,
+                None,
+                vec![
+                    ("a.b.c".to_owned(), 1.into()),
+                    ("a.b.d".to_owned(), 2.into()),
+                    ("a.b.e".to_owned(), Value::Table(Default::default())),
+                    ("f.g.h".to_owned(), 3.into()),
+                ],
+            ),
+            (
                 r#""net.json", a = [1, -2], b = true, c = 1.5"#,
                 None,
                 vec![
                     ("a".to_owned(), Value::Array(vec![1.into(), (-2).into()])),
                     ("b".to_owned(), true.into()),
                     ("c".to_owned(), 1.5.into()),
+                ],
+            ),
+            (
+                r#"struct Net = "net.json" { pools = { a = { limit = 8 }, b = {}, } }"#,
+                Some("Net"),
+                vec![
+                    ("pools.a.limit".to_owned(), 8.into()),
+                    ("pools.b".to_owned(), Value::Table(Default::default())),
                 ],
             ),
         ] {

@@ -42,7 +42,7 @@ fn compile(
     let model = compile_file(path, config)?;
     let generated =
         codegen::generate(&model, attributes).map_err(|problem| ModelError::new(path, vec![problem]))?;
-    Ok((generated, model.source.files))
+    Ok((generated, model.source.files.into_iter().map(|file| file.path).collect()))
 }
 
 /// The one problem whose remedy depends on the macro: where it looks for files.

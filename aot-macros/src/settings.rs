@@ -32,7 +32,7 @@ impl<'a> Settings<'a> {
         let mut errors = Errors::default();
         // The file comes first, wherever the key stands: what is inline overrides it.
         let (files, inline): (Vec<_>, Vec<_>) =
-            arguments.settings.iter().partition(|setting| setting.key == CONFIG);
+            arguments.settings.iter().partition(|setting| setting.name() == CONFIG);
         for setting in files {
             errors.extend(settings.load(setting, manifest, path).err());
         }
@@ -49,11 +49,18 @@ impl<'a> Settings<'a> {
     /// Where the key that a problem is about is set, if it is set inline.
     pub(crate) fn span(&self, location: &Location) -> Option<Span> {
         let Location::Key(key) = location else { return None };
-        self.spans.iter().find(|(name, _)| name == key).map(|&(_, span)| span)
+        let mut key = key.as_str();
+        loop {
+            if let Some((_, span)) = self.spans.iter().find(|(name, _)| name == key) {
+                return Some(*span);
+            }
+            // The table that it would stand in.
+            key = key.rsplit_once('.')?.0;
+        }
     }
 
     fn load(&mut self, setting: &Setting, manifest: &Manifest, path: &Path) -> Result<(), Error> {
-        self.once(&setting.key)?;
+        self.once(setting)?;
         let at_value = |message: String| Error::new(setting.value_span, message);
         let Value::String(name) = &setting.value else {
             return Err(at_value("`config` is the path of an `aot.toml`".into()));
@@ -66,22 +73,62 @@ impl<'a> Settings<'a> {
         Ok(())
     }
 
-    fn set(&mut self, Setting { key, value, value_span }: &Setting) -> Result<(), Error> {
-        let name = key.to_string();
+    fn set(&mut self, setting: &Setting) -> Result<(), Error> {
+        let (name, value_span) = (setting.name(), setting.value_span);
         let error = |span: Span, problem: Problem| Error::new(span, problem.to_string());
-        Config::check_key(&name, &[CONFIG]).map_err(|problem| error(key.span(), problem))?;
-        self.once(key)?;
-        self.spans.push((name.clone(), *value_span));
-        self.config.set(&name, value.clone()).map_err(|problem| error(*value_span, problem))
+        self.once(setting)?;
+        for i in 1..setting.keys.len() {
+            let table: Vec<_> = setting.keys[..i].iter().map(ToString::to_string).collect();
+            let (table, span) = (table.join("."), setting.keys[i - 1].span());
+            if self.spans.iter().all(|(name, _)| *name != table) {
+                self.spans.push((table, span));
+            }
+        }
+        if let Some(group) = table_of(&setting.keys) {
+            return self.set_table(group, setting);
+        }
+        Config::check_key(&name, &[CONFIG]).map_err(|problem| error(key_span(setting), problem))?;
+        self.spans.push((name.clone(), value_span));
+        self.config.set(&name, setting.value.clone()).map_err(|problem| error(value_span, problem))
     }
 
-    fn once(&self, key: &Ident) -> Result<(), Error> {
-        let before = |setting: &&Setting| setting.key == *key;
-        let named = self.arguments.declaration.is_some() && key == "name";
-        let first = self.arguments.settings.iter().find(before);
-        if named || first.is_some_and(|first| !std::ptr::eq(&first.key, key)) {
-            return Err(Error::new(key.span(), format!("`{key}` is set twice")));
+    /// Sets what is to be a table, and has no keys.
+    fn set_table(&mut self, group: &str, setting: &Setting) -> Result<(), Error> {
+        match (&setting.value, &setting.keys[..]) {
+            (Value::Table(_), [_, pool]) if group == "pools" => {
+                // A table without keys makes a pool, too.
+                self.spans.push((setting.name(), pool.span()));
+                self.config.pools.entry(pool.to_string()).or_default();
+                Ok(())
+            }
+            (Value::Table(_), _) => Ok(()),
+            _ => {
+                let name = setting.name();
+                let message =
+                    format!("`{name}` is no table\n  = help: write `{group} = {{ name = {{ .. }} }}`");
+                Err(Error::new(setting.value_span, message))
+            }
+        }
+    }
+
+    fn once(&self, setting: &Setting) -> Result<(), Error> {
+        let name = setting.name();
+        let named = self.arguments.declaration.is_some() && name == "name";
+        let first = self.arguments.settings.iter().find(|known| known.name() == name);
+        if named || first.is_some_and(|first| !std::ptr::eq(first, setting)) {
+            let key = setting.key().map(ToString::to_string).unwrap_or_default();
+            return Err(Error::new(key_span(setting), format!("`{key}` is set twice")));
         }
         Ok(())
     }
+}
+
+/// `pools` or `devices`, where these keys name that or a table in it.
+fn table_of(keys: &[Ident]) -> Option<&'static str> {
+    let ([first] | [first, _]) = keys else { return None };
+    ["devices", "pools"].into_iter().find(|group| first == group)
+}
+
+fn key_span(setting: &Setting) -> Span {
+    setting.key().map_or(setting.value_span, Ident::span)
 }

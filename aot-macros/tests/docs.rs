@@ -18,21 +18,43 @@ fn the_documents_list_every_key() {
     }
 }
 
+#[test]
+fn the_page_on_devices_lists_every_key() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/devices.md");
+    let table = aot_build::config::Device::keys_markdown();
+    assert!(
+        fs::read_to_string(page).unwrap().contains(&table),
+        "the table of keys is not this one:\n{table}"
+    );
+}
+
+#[test]
+fn the_page_on_memory_lists_every_key_of_pools() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/memory.md");
+    let table = Config::pool_keys_markdown();
+    assert!(
+        fs::read_to_string(page).unwrap().contains(&table),
+        "the table of keys is not this one:\n{table}"
+    );
+}
+
 /// Blocks after a comment that names a file are taken from it.
 #[test]
 fn quoted_code_is_in_the_code() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let page = fs::read_to_string(root.join("docs/adding-an-operator.md")).unwrap();
-    let mut quotes = 0;
-    for part in page.split("<!-- ").skip(1) {
-        let (file, rest) = part.split_once(" -->\n").unwrap();
-        let (_, rest) = rest.split_once('\n').unwrap();
-        let (quote, _) = rest.split_once("```").unwrap();
-        let text = fs::read_to_string(root.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
-        assert!(text.contains(quote), "{file} no longer holds what the page quotes:\n{quote}");
-        quotes += 1;
+    for (page, least) in [("docs/adding-an-operator.md", 6), ("docs/calls.md", 1)] {
+        let page = fs::read_to_string(root.join(page)).unwrap();
+        let mut quotes = 0;
+        for part in page.split("<!-- ").skip(1) {
+            let (file, rest) = part.split_once(" -->\n").unwrap();
+            let (_, rest) = rest.split_once('\n').unwrap();
+            let (quote, _) = rest.split_once("```").unwrap();
+            let text = fs::read_to_string(root.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+            assert!(text.contains(quote), "{file} no longer holds what the page quotes:\n{quote}");
+            quotes += 1;
+        }
+        assert!(quotes >= least, "only {quotes} quotes were found");
     }
-    assert!(quotes > 5, "only {quotes} quotes were found");
 }
 
 /// Every test that `docs/hostile-files.md` names is there.

@@ -14,6 +14,20 @@ impl<const BYTES: usize> Constants<BYTES> {
         Self(bytes)
     }
 
+    /// Takes the bytes of the blob from `start` on.
+    ///
+    /// # Panics
+    ///
+    /// When it has fewer: while rustc compiles, since this is for statics.
+    #[must_use]
+    pub const fn part(blob: &[u8], start: usize) -> Self {
+        let (_, part) = blob.split_at(start);
+        match part.first_chunk() {
+            Some(bytes) => Self(*bytes),
+            None => panic!("the blob has fewer bytes"),
+        }
+    }
+
     /// `LEN` elements from byte `OFFSET` on.
     ///
     /// Does not compile when they are out of bounds or misaligned.
@@ -41,5 +55,7 @@ mod tests {
         assert_eq!(BLOB.get::<i32, 0, 1>(), &[1]);
         assert_eq!(BLOB.get::<f32, 4, 1>(), &[1.0]);
         assert_eq!(BLOB.get::<i8, 6, 2>(), &[-128, 63]);
+        static PART: Constants<2> = Constants::part(&[1, 2, 3, 4], 1);
+        assert_eq!(PART.get::<u8, 0, 2>(), &[2, 3]);
     }
 }

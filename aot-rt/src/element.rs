@@ -3,6 +3,8 @@
 /// Type of a tensor's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DType {
+    /// Signed 4-bit integer: two are in a byte, the first in its lower half.
+    I4,
     /// Signed 8-bit integer.
     I8,
     /// Unsigned 8-bit integer.
@@ -19,6 +21,8 @@ pub enum DType {
     U64,
     /// IEEE 754 half precision.
     F16,
+    /// bfloat16: the upper half of IEEE 754 single precision.
+    BF16,
     /// IEEE 754 single precision.
     F32,
     /// A truth value: a byte that is 0 or 1.
@@ -26,19 +30,36 @@ pub enum DType {
 }
 
 impl DType {
-    /// Bytes of one element, which is also its alignment.
+    /// Bytes of one element, which is also its alignment; of `i4`, those of two.
     #[must_use]
     pub const fn size(self) -> usize {
         match self {
-            Self::I8 | Self::U8 | Self::Bool => 1,
-            Self::I16 | Self::F16 => 2,
+            Self::I4 | Self::I8 | Self::U8 | Self::Bool => 1,
+            Self::I16 | Self::F16 | Self::BF16 => 2,
             Self::I32 | Self::U32 | Self::F32 => 4,
             Self::I64 | Self::U64 => 8,
         }
     }
 
+    /// Units of [`size`](Self::size) bytes that so many elements take: as many, or half of
+    /// them.
+    #[must_use]
+    pub const fn units(self, elements: usize) -> usize {
+        match self {
+            Self::I4 => elements.div_ceil(2),
+            _ => elements,
+        }
+    }
+
+    /// Bytes of so many elements.
+    #[must_use]
+    pub const fn bytes(self, elements: usize) -> usize {
+        self.units(elements) * self.size()
+    }
+
     /// All types.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
+        Self::I4,
         Self::I8,
         Self::U8,
         Self::I16,
@@ -47,6 +68,7 @@ impl DType {
         Self::I64,
         Self::U64,
         Self::F16,
+        Self::BF16,
         Self::F32,
         Self::Bool,
     ];
@@ -57,10 +79,11 @@ impl DType {
         Self::ALL.into_iter().find(|dtype| dtype.name() == name)
     }
 
-    /// Name: that of the Rust type, such as `"i8"` or `"f32"`, or `"bool"`.
+    /// Name: `"i8"`, `"f32"`, `"bool"`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::I4 => "i4",
             Self::I8 => "i8",
             Self::U8 => "u8",
             Self::I16 => "i16",
@@ -69,26 +92,23 @@ impl DType {
             Self::I64 => "i64",
             Self::U64 => "u64",
             Self::F16 => "f16",
+            Self::BF16 => "bf16",
             Self::F32 => "f32",
             Self::Bool => "bool",
         }
     }
 
-    /// Name of the Rust type that holds an element: a `bool` is a `u8`, since not every
-    /// byte is a `bool` in Rust.
+    /// The Rust type that holds a unit of [`size`](Self::size) bytes: a `bool` is a `u8`,
+    /// since not every byte is a `bool` in Rust, and so are two `i4`.
     #[must_use]
     pub const fn rust_type(self) -> &'static str {
         match self {
-            Self::Bool => "u8",
-            Self::I8
-            | Self::U8
-            | Self::I16
-            | Self::I32
-            | Self::U32
-            | Self::I64
-            | Self::U64
-            | Self::F16
-            | Self::F32 => self.name(),
+            Self::I4 | Self::Bool => "u8",
+            Self::F16 => "::aot_rt::f16",
+            Self::BF16 => "::aot_rt::bf16",
+            Self::I8 | Self::U8 | Self::I16 | Self::I32 | Self::U32 | Self::I64 | Self::U64 | Self::F32 => {
+                self.name()
+            }
         }
     }
 }
@@ -116,5 +136,25 @@ macro_rules! element {
 }
 
 element!(
-    i8 => I8, u8 => U8, i16 => I16, i32 => I32, u32 => U32, i64 => I64, u64 => U64, half::f16 => F16, f32 => F32
+    i8 => I8, u8 => U8, i16 => I16, i32 => I32, u32 => U32, i64 => I64, u64 => U64, half::f16 => F16,
+    half::bf16 => BF16, f32 => F32
 );
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_of_elements() {
+        for (dtype, elements, expect) in [
+            (DType::I4, 0, 0),
+            (DType::I4, 1, 1),
+            (DType::I4, 5, 3),
+            (DType::BF16, 5, 10),
+            (DType::Bool, 5, 5),
+        ] {
+            assert_eq!(dtype.bytes(elements), expect, "{elements} {}", dtype.name());
+        }
+        assert!(DType::ALL.iter().all(|dtype| DType::from_name(dtype.name()) == Some(*dtype)));
+    }
+}

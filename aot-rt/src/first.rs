@@ -5,6 +5,11 @@
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::{AtomicBool, Ordering};
 
+#[cfg(not(target_has_atomic = "8"))]
+pub(crate) use Splitter as First;
+#[cfg(target_has_atomic = "8")]
+pub(crate) use Swap as First;
+
 /// With an instruction that swaps: exactly one is.
 #[cfg(target_has_atomic = "8")]
 pub(crate) struct Swap(AtomicBool);

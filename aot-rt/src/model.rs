@@ -1,7 +1,7 @@
 //! The untyped face of generated runners.
 #![expect(unsafe_code, reason = "bytes are cast to element types")]
 
-use crate::{Element, TensorInfo};
+use crate::{CallError, Element, Instrument, StepInfo, TensorInfo};
 
 /// A compiled model behind byte slices, for harnesses that drive any model.
 ///
@@ -13,6 +13,8 @@ pub trait Model {
     const INPUTS: &'static [TensorInfo];
     /// Outputs, in order.
     const OUTPUTS: &'static [TensorInfo];
+    /// Steps, in order.
+    const STEPS: &'static [StepInfo];
 
     /// Runs the model on little-endian bytes.
     ///
@@ -21,7 +23,21 @@ pub trait Model {
     /// When the number of slices or the length of one is not as described, or when
     /// the model works on the caller's memory and a slice is not aligned for its
     /// elements.
-    fn run_bytes(&mut self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<(), IoError>;
+    fn run_bytes(&mut self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<(), IoError> {
+        self.run_bytes_with(&mut (), inputs, outputs)
+    }
+
+    /// The same, observed by `instrument`.
+    ///
+    /// # Errors
+    ///
+    /// As [`run_bytes`](Self::run_bytes).
+    fn run_bytes_with(
+        &mut self,
+        instrument: &mut impl Instrument,
+        inputs: &[&[u8]],
+        outputs: &mut [&mut [u8]],
+    ) -> Result<(), IoError>;
 }
 
 /// Why [`Model::run_bytes`] did not run.
@@ -39,6 +55,8 @@ pub enum IoError {
     InputAlignment(usize),
     /// The output at this position does not start at a multiple of its elements' size.
     OutputAlignment(usize),
+    /// A kernel, called by its name, did not run.
+    Kernel(CallError),
 }
 
 /// `bytes`, the input at `position`, as `LEN` elements.
@@ -84,6 +102,7 @@ impl core::fmt::Display for IoError {
             Self::OutputBytes(i) => write!(f, "output {i} has another number of bytes"),
             Self::InputAlignment(i) => write!(f, "input {i} is not aligned for its elements"),
             Self::OutputAlignment(i) => write!(f, "output {i} is not aligned for its elements"),
+            Self::Kernel(error) => error.fmt(f),
         }
     }
 }

@@ -3,10 +3,7 @@
 
 use core::cell::UnsafeCell;
 
-#[cfg(not(target_has_atomic = "8"))]
-use crate::first::Splitter as First;
-#[cfg(target_has_atomic = "8")]
-use crate::first::Swap as First;
+use crate::first::First;
 
 /// A value in static memory that one caller may have exclusively, for good.
 ///

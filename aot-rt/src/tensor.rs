@@ -34,6 +34,12 @@ impl Quantization {
         }
     }
 
+    /// Nearest integer of four bits to `real`.
+    #[must_use]
+    pub fn quantize_i4(self, real: f32) -> i8 {
+        self.quantize(real, -8, 7) as i8
+    }
+
     /// Nearest `i8` to `real`.
     #[must_use]
     pub fn quantize_i8(self, real: f32) -> i8 {
@@ -91,7 +97,7 @@ impl TensorInfo {
         len
     }
 
-    /// Whether there is no element; models have no such tensor.
+    /// Whether there is no element.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
@@ -100,6 +106,6 @@ impl TensorInfo {
     /// Number of bytes.
     #[must_use]
     pub const fn bytes(&self) -> usize {
-        self.len() * self.dtype.size()
+        self.dtype.bytes(self.len())
     }
 }

@@ -8,7 +8,7 @@
 
 use core::marker::PhantomData;
 
-use crate::{DType, Element};
+use crate::{DType, Element, Tensor};
 
 /// Static memory of a model: `BYTES` bytes, aligned to [`Workspace::ALIGN`].
 #[repr(C, align(16))]
@@ -288,7 +288,7 @@ impl<'a> Arena<'a> {
     pub fn borrow<'s>(
         &'s mut self,
         spans: &'s [Span],
-    ) -> Result<impl ExactSizeIterator<Item = Operand<'s>>, SpanError> {
+    ) -> Result<impl ExactSizeIterator<Item = Tensor<'s>>, SpanError> {
         let memory = block_bytes_mut(self.0);
         check(spans, memory.len())?;
         let base = memory.as_mut_ptr();
@@ -299,76 +299,20 @@ impl<'a> Arena<'a> {
                 // SAFETY: in bounds, and no other region overlaps it; each span is
                 // visited once, and `'s` keeps the memory borrowed.
                 let bytes = unsafe { core::slice::from_raw_parts_mut(start, span.bytes) };
-                Operand::Write(bytes)
+                Tensor::write_bytes(span.dtype, bytes)
             } else {
                 // SAFETY: in bounds, and no exclusive region overlaps it.
                 let bytes = unsafe { core::slice::from_raw_parts(start, span.bytes) };
-                Operand::Read(bytes)
+                Tensor::read_bytes(span.dtype, bytes)
             }
         }))
-    }
-}
-
-/// An operand of a kernel whose type is checked at run time.
-#[derive(Debug)]
-pub enum Operand<'a> {
-    /// Bytes that the kernel reads.
-    Read(&'a [u8]),
-    /// Bytes that the kernel writes.
-    Write(&'a mut [u8]),
-}
-
-/// Why a kernel cannot run on its operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OperandError {
-    /// The kernel takes another number of operands.
-    Count,
-    /// An operand is to be written, and only readable.
-    Access,
-    /// An operand's bytes are not whole, aligned elements of the type.
-    Type,
-}
-
-impl<'a> Operand<'a> {
-    /// The operand as elements to read.
-    ///
-    /// # Errors
-    ///
-    /// When the bytes are not whole, aligned elements.
-    pub fn read<T: Element>(&self) -> Result<&[T], OperandError> {
-        let bytes = match self {
-            Self::Read(bytes) => bytes,
-            Self::Write(bytes) => &**bytes,
-        };
-        let start = bytes.as_ptr().cast::<T>();
-        if !start.is_aligned() || !bytes.len().is_multiple_of(size_of::<T>()) {
-            return Err(OperandError::Type);
-        }
-        // SAFETY: aligned, as many elements as fill the bytes, which `Element` lets
-        // have every pattern. Unlike `align_to`, this cannot panic.
-        Ok(unsafe { core::slice::from_raw_parts(start, bytes.len() / size_of::<T>()) })
-    }
-
-    /// The operand as elements to write.
-    ///
-    /// # Errors
-    ///
-    /// When it is readable only, or its bytes are not whole, aligned elements.
-    pub fn write<T: Element>(&mut self) -> Result<&mut [T], OperandError> {
-        let Self::Write(bytes) = self else { return Err(OperandError::Access) };
-        let start = bytes.as_mut_ptr().cast::<T>();
-        if !start.is_aligned() || !bytes.len().is_multiple_of(size_of::<T>()) {
-            return Err(OperandError::Type);
-        }
-        // SAFETY: aligned, as many elements as fill the bytes, which `Element` lets
-        // have every pattern and no padding. The bytes are borrowed exclusively.
-        Ok(unsafe { core::slice::from_raw_parts_mut(start, bytes.len() / size_of::<T>()) })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::KernelError;
 
     const fn bytes(offset: usize, bytes: usize, access: Access) -> Span {
         Span { offset, bytes, dtype: DType::I8, access }
@@ -408,10 +352,10 @@ mod tests {
         ];
         let mut regions = arena.borrow(&spans).unwrap();
         let (mut a, mut b) = (regions.next().unwrap(), regions.next().unwrap());
-        a.write::<i8>().unwrap().copy_from_slice(&[1, 2, 3, 4]);
-        b.write::<i32>().unwrap()[1] = 7;
-        assert_eq!(b.read::<f32>().unwrap().len(), 2);
-        assert_eq!(a.read::<i64>(), Err(OperandError::Type));
+        a.elements_mut::<i8>().unwrap().copy_from_slice(&[1, 2, 3, 4]);
+        b.elements_mut::<i32>().unwrap()[1] = 7;
+        assert_eq!(b.elements::<i32>().unwrap().len(), 2);
+        assert_eq!(a.elements::<i32>(), Err(KernelError::Type));
         drop((regions, a, b));
         assert_eq!(block_bytes(&blocks)[..12], [1, 2, 3, 4, 0, 0, 0, 0, 7, 0, 0, 0]);
     }

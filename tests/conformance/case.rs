@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use aot_build::config::{InputPlacement, Memory, Value};
+use aot_build::config::{Device, InputPlacement, Memory, Value};
 use aot_build::eval::Evaluator;
 use aot_build::program::Port;
 use aot_build::weights::npy;
@@ -35,6 +35,8 @@ fn tflite() -> PathBuf {
 #[derive(Default)]
 pub(crate) struct Tally {
     pub(crate) cases: usize,
+    /// Cases whose steps can be divided.
+    pub(crate) divided: usize,
     pub(crate) sets: usize,
     /// Elements compared.
     pub(crate) elements: usize,
@@ -49,6 +51,7 @@ pub(crate) struct Tally {
 impl Tally {
     pub(crate) fn add(&mut self, other: Self) {
         self.cases += other.cases;
+        self.divided += other.divided;
         self.sets += other.sets;
         self.elements += other.elements;
         self.differing += other.differing;
@@ -63,8 +66,8 @@ impl Tally {
     /// When something differs.
     pub(crate) fn conclude(&self, what: &str) {
         println!(
-            "{what}: {} cases, {} sets, {} elements; {} integers differ, floats by at most {:.1e}",
-            self.cases, self.sets, self.elements, self.differing, self.largest
+            "{what}: {} cases ({} divided), {} sets, {} elements; {} integers differ, floats by at most {:.1e}",
+            self.cases, self.divided, self.sets, self.elements, self.differing, self.largest
         );
         assert!(self.cases > 0, "{what}: no case was found");
         assert!(self.failures.is_empty(), "{what}:\n{}", self.failures.join("\n"));
@@ -80,11 +83,13 @@ pub(crate) fn folders(folder: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// The ways to compile a case: in tensors, row by row, and with rows pushed.
-pub(crate) fn configurations() -> [(&'static str, Config); 3] {
+/// The ways to compile a case: in tensors, row by row, with rows pushed, and for a device.
+pub(crate) fn configurations() -> [(&'static str, Config); 4] {
     let min = Config { memory: Memory::Min, ..Config::default() };
     let rows = Config { inputs: InputPlacement::Rows, ..min.clone() };
-    [("auto", Config::default()), ("min", min), ("rows", rows)]
+    let all = Device { name: "device".into(), operators: vec!["*".into()], ..Device::default() };
+    let device = Config { devices: vec![all], ..Config::default() };
+    [("auto", Config::default()), ("min", min), ("rows", rows), ("device", device)]
 }
 
 /// Runs every set of inputs in `folder` through import, compilation and evaluator, as
@@ -98,19 +103,78 @@ pub(crate) fn run(folder: &Path) -> Tally {
             Err(error) => tally.failures.push(format!("{configuration}: {error}")),
         }
     }
+    match run_divided(folder) {
+        Ok(is_divided) => tally.divided += usize::from(is_divided),
+        Err(error) => tally.failures.push(format!("divided: {error}")),
+    }
     for failure in &mut tally.failures {
         failure.insert_str(0, &format!("{name}: "));
     }
     tally
 }
 
-fn run_sets(folder: &Path, config: &Config, tally: &mut Tally) -> Result<(), String> {
+/// The same with steps divided into parts as small as they can be: every output is the same
+/// to the bit. Gives whether there is one that is divided.
+fn run_divided(folder: &Path) -> Result<bool, String> {
+    let (meta, mut config) = configured(folder, &Config::default())?;
+    let graph = import::import(&folder.join(&meta.file), &config).map_err(|error| error.to_string())?.graph;
+    let text = |problems: Vec<aot_build::Problem>| {
+        problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    };
+    let whole = compile(graph.clone(), &config).map_err(text)?;
+    config.max_step_macs = std::num::NonZeroU64::new(1);
+    let divided = match compile(graph.clone(), &config) {
+        Ok(divided) => divided,
+        Err(problems) => {
+            let text = text(problems);
+            let least = text.rsplit_once("`max_step_macs = ").and_then(|(_, least)| least.split_once('`'));
+            config.max_step_macs = least.and_then(|(least, _)| least.parse().ok());
+            if config.max_step_macs.is_none() {
+                return Err(format!("which number would do? {text}"));
+            }
+            compile(graph, &config).map_err(|_| text)?
+        }
+    };
+    let mut run = Evaluator::new(&whole);
+    let mut run_divided = Evaluator::new(&divided);
+    for set in folders(folder).into_iter().filter(|path| is_set(path)) {
+        for inputs in inputs(&set, &whole, meta.sequence_steps.is_some())? {
+            let inputs: Vec<_> = inputs.iter().map(Vec::as_slice).collect();
+            if run.run(&inputs)? != run_divided.run(&inputs)? {
+                return Err(format!("{}: other outputs", set.display()));
+            }
+        }
+    }
+    let parts = |compiled: &Compiled| (compiled.program.steps.len(), compiled.program.runs.len());
+    Ok(parts(&divided) != parts(&whole))
+}
+
+/// The inputs of each run of a set.
+fn inputs(set: &Path, compiled: &Compiled, sequence: bool) -> Result<Vec<Vec<Vec<u8>>>, String> {
+    let ports = compiled.program.inputs.iter().enumerate();
+    let inputs = ports.map(|(i, port)| read_steps(&set.join(format!("in{i}.npy")), port, sequence));
+    let inputs: Vec<_> = inputs.collect::<Result<_, _>>()?;
+    let steps = inputs.iter().map(Vec::len).max().unwrap_or(0);
+    Ok((0..steps).map(|step| inputs.iter().filter_map(|input| input.get(step).cloned()).collect()).collect())
+}
+
+fn is_set(path: &Path) -> bool {
+    path.join("in0.npy").is_file()
+}
+
+/// What `meta.json` says, and the configuration with its keys.
+fn configured(folder: &Path, config: &Config) -> Result<(Meta, Config), String> {
     let meta = std::fs::read(folder.join("meta.json")).map_err(|error| error.to_string())?;
     let meta: Meta = serde_json::from_slice(&meta).map_err(|error| error.to_string())?;
     let mut config = config.clone();
-    for (key, value) in meta.config {
-        config.set(&key, value).map_err(|problem| problem.to_string())?;
+    for (key, value) in &meta.config {
+        config.set(key, value.clone()).map_err(|problem| problem.to_string())?;
     }
+    Ok((meta, config))
+}
+
+fn run_sets(folder: &Path, config: &Config, tally: &mut Tally) -> Result<(), String> {
+    let (meta, config) = configured(folder, config)?;
     let config = &config;
     let imported = import::import(&folder.join(&meta.file), config).map_err(|error| error.to_string())?;
     let compiled = match compile(imported.graph, config) {
@@ -122,8 +186,7 @@ fn run_sets(folder: &Path, config: &Config, tally: &mut Tally) -> Result<(), Str
             return if no_rows { Ok(()) } else { Err(text.join("\n")) };
         }
     };
-    let is_set = |path: &PathBuf| path.join("in0.npy").is_file();
-    for set in folders(folder).into_iter().filter(is_set) {
+    for set in folders(folder).into_iter().filter(|path| is_set(path)) {
         tally.sets += 1;
         run_set(&set, &compiled, meta.sequence_steps.is_some(), tally)
             .map_err(|error| format!("{}: {error}", set.file_name().unwrap_or_default().display()))?;

@@ -29,6 +29,7 @@ fn operators() {
         tally.add(case::run(&folder));
     }
     tally.conclude("operators");
+    assert!(tally.divided > 100, "{} cases are divided", tally.divided);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! path, no allocation and no formatting, and run. One is `examples/bare`; the other
 //! holds the published models, where they are there.
 
+mod metadata;
 #[path = "../generated/models.rs"]
 mod models;
 
@@ -21,6 +22,21 @@ fn build(folder: &Path, package: &str, target: &Path) -> PathBuf {
     target.join("firmware").join(package)
 }
 
+/// The names of nodes that the model has must not be in the program: only the table of steps
+/// holds them.
+fn check_names(program: &Path, model: &Path) {
+    let bytes = std::fs::read(program).expect("the program can be read");
+    let model = aot_build::compile_file(model, &aot_build::Config::default()).expect("the model compiles");
+    let mut names: Vec<_> = model.compiled.program.steps.iter().map(|step| step.node.as_str()).collect();
+    // Short ones may be there by chance.
+    names.retain(|name| name.len() >= 8);
+    assert!(!names.is_empty(), "no node has a name to look for");
+    for name in names {
+        let found = bytes.windows(name.len()).any(|window| window == name.as_bytes());
+        assert!(!found, "`{name}` is in {}", program.display());
+    }
+}
+
 /// What `nm` says of the program.
 fn symbols(program: &Path, arguments: &[&str]) -> String {
     let output = Command::new("nm").args(arguments).arg(program).output().expect("nm runs");
@@ -29,11 +45,12 @@ fn symbols(program: &Path, arguments: &[&str]) -> String {
 }
 
 /// The program must run, want nothing of the host but its start-up code and copies of
-/// memory, and hold no symbol of a panic, an allocation or formatting.
+/// memory, and hold no symbol of a panic, an allocation or formatting, and none of the table of
+/// steps: nobody observes them.
 fn check(program: &Path) {
     let defined = symbols(program, &["--demangle"]);
     assert!(defined.contains("aot_rt::kernels"), "the kernels are inlined beyond recognition");
-    for word in ["panic", "unwind", "core::fmt", "alloc", "std::"] {
+    for word in ["panic", "unwind", "core::fmt", "alloc", "std::", "STEPS"] {
         let found: Vec<_> = defined.lines().filter(|line| line.contains(word)).collect();
         assert!(found.is_empty(), "`{word}` in the program: {found:#?}");
     }
@@ -51,7 +68,9 @@ fn check(program: &Path) {
 #[test]
 fn bare_programs_neither_panic_nor_allocate() {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    check(&build(&workspace, "bare", &workspace.join("target/firmware-test")));
+    let program = build(&workspace, "bare", &workspace.join("target/firmware-test"));
+    check(&program);
+    check_names(&program, &workspace.join("examples/digits/model/digits.tflite"));
 }
 
 #[test]

@@ -7,10 +7,16 @@ mod generated {
     include!(concat!(env!("OUT_DIR"), "/generated.rs"));
 }
 
+/// What steps wrote.
+mod trace;
+
+/// Kernels that are bound by name.
+mod registry;
+
 use std::path::{Path, PathBuf};
 
 use aot_build::weights::npy;
-use aot_rt::{Block, DType, Model, TensorInfo, block_bytes_mut};
+use aot_rt::{Block, DType, Elements, Instrument, Model, StepInfo, TensorInfo, block_bytes_mut};
 
 /// The largest difference of float results, as a part of the largest result:
 /// exponentials are not the C library's.
@@ -30,22 +36,59 @@ struct Guarded<M> {
 /// Bytes of stack: runners of a megabyte are moved through it where nothing is optimised.
 const STACK: usize = 16 << 20;
 
-/// Runs every set of inputs in `folder`, with `fill` filling the workspace.
-fn check<M: Model + 'static>(new: fn() -> M, fill: fn(&mut M, u8), folder: &'static str) {
-    let run = move || check_runner(new(), fill, folder);
+/// A way to run a model on bytes.
+type Run<M> = fn(&mut M, &[&[u8]], &mut [&mut [u8]]);
+
+/// Runs every set of inputs in `folder`, with `fill` filling the workspace: all at once and,
+/// where `stepped` does that, step by step.
+fn check<M: Model + 'static>(
+    new: fn() -> M,
+    fill: fn(&mut M, u8),
+    stepped: Option<Run<M>>,
+    folder: &'static str,
+) {
+    on_a_large_stack(move || check_runner(new(), fill, stepped, folder));
+}
+
+/// Runs the first set of inputs in `folder` through two runners of a model: they must write
+/// the same bits, step by step, observed or not.
+fn agree<A: Model + 'static, B: Model + 'static>(a: fn() -> A, b: fn() -> B, folder: &'static str) {
+    on_a_large_stack(move || {
+        let set = &sets(Path::new(folder))[0];
+        let inputs = inputs::<A>(set);
+        let expected = trace::observed(&mut a(), &inputs);
+        assert_eq!(trace::observed(&mut b(), &inputs), expected, "{}", set.display());
+        assert_eq!(trace::outputs(&mut b(), &inputs, &mut ()), expected.outputs, "{}", set.display());
+    });
+}
+
+fn on_a_large_stack(run: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new().stack_size(STACK).spawn(run).expect("a thread can be made");
     if let Err(panic) = thread.join() {
         std::panic::resume_unwind(panic);
     }
 }
 
-fn check_runner<M: Model>(runner: M, fill: fn(&mut M, u8), folder: &str) {
+fn check_runner<M: Model>(runner: M, fill: fn(&mut M, u8), stepped: Option<Run<M>>, folder: &str) {
     let mut guarded = Box::new(Guarded { before: [POISON; 256], runner, after: [POISON; 256] });
     let sets = sets(Path::new(folder));
     assert!(!sets.is_empty(), "{folder}: no set of inputs");
     for set in &sets {
         fill(&mut guarded.runner, POISON);
-        run_set(&mut guarded.runner, set);
+        let results = run_set(&mut guarded.runner, set, &mut ());
+        // Observed, to the bit the same.
+        fill(&mut guarded.runner, !POISON);
+        let mut calls = Calls(vec![0; M::STEPS.len()]);
+        assert!(run_set(&mut guarded.runner, set, &mut calls) == results, "{}: observed", set.display());
+        calls.check::<M>(results.len());
+        if let Some(stepped) = stepped {
+            fill(&mut guarded.runner, POISON);
+            let by_step = trace::by(&mut guarded.runner, &inputs::<M>(set), |runner, inputs, outputs| {
+                stepped(runner, inputs, outputs);
+                Ok(())
+            });
+            assert!(by_step == results, "{}: step by step, the outputs are others", set.display());
+        }
         let mut guards = guarded.before.iter().chain(&guarded.after);
         assert!(guards.all(|byte| *byte == POISON), "{}: a guard was written", set.display());
     }
@@ -61,23 +104,60 @@ fn sets(folder: &Path) -> Vec<PathBuf> {
     sets
 }
 
-fn run_set<M: Model>(runner: &mut M, set: &Path) {
-    let read = |kind: &str, infos: &[TensorInfo]| -> Vec<Vec<Vec<u8>>> {
-        infos.iter().enumerate().map(|(i, info)| read(set, kind, i, info)).collect()
-    };
-    let (inputs, expected) = (read("in", M::INPUTS), read("out", M::OUTPUTS));
-    // More than one run where the model keeps a state.
-    for step in 0..expected[0].len() {
-        let mut inputs: Vec<_> = inputs.iter().map(|steps| Aligned::new(&steps[step])).collect();
-        let inputs: Vec<&[u8]> = inputs.iter_mut().map(|input| &*input.bytes()).collect();
-        let mut outputs: Vec<_> =
-            M::OUTPUTS.iter().map(|info| Aligned::new(&vec![0; info.bytes()])).collect();
-        let mut outputs: Vec<_> = outputs.iter_mut().map(Aligned::bytes).collect();
-        runner.run_bytes(&inputs, &mut outputs).expect("the arrays are as described");
-        for ((found, expected), info) in outputs.iter().zip(&expected).zip(M::OUTPUTS) {
+/// Steps to the end: `step` gives the step that was said to come next, and the one that ran.
+fn step_all(mut step: impl FnMut() -> [Option<&'static StepInfo>; 2]) {
+    loop {
+        let [next, ran] = step();
+        assert_eq!(next, ran);
+        if ran.is_none() {
+            return;
+        }
+    }
+}
+
+/// Counts how often each step has run.
+struct Calls(Vec<u64>);
+
+impl Instrument for Calls {
+    fn after(&mut self, step: &'static StepInfo, _: &[Elements<'_>]) {
+        self.0[step.index] += 1;
+    }
+}
+
+impl Calls {
+    /// Each step has run once in each run, row by row or as a whole; of branches and loops, that
+    /// is not known.
+    fn check<M: Model>(&self, runs: usize) {
+        if M::STEPS.iter().all(|step| step.kernel.is_some()) {
+            for (step, calls) in M::STEPS.iter().zip(&self.0) {
+                assert_eq!(*calls, step.rows * runs as u64, "{}: `{}`", M::NAME, step.name);
+            }
+        }
+    }
+}
+
+/// Compares the results of a set with what is expected; gives them, a run after the other.
+fn run_set<M: Model>(runner: &mut M, set: &Path, instrument: &mut impl Instrument) -> Vec<Vec<Vec<u8>>> {
+    let expected = read_all(set, "out", M::OUTPUTS);
+    let results = trace::outputs(runner, &inputs::<M>(set), instrument);
+    for (step, found) in results.iter().enumerate() {
+        for ((found, expected), info) in found.iter().zip(&expected).zip(M::OUTPUTS) {
             compare(found, &expected[step], info, set);
         }
     }
+    results
+}
+
+/// The inputs of each run of the set: of more than one where the model keeps a state.
+fn inputs<M: Model>(set: &Path) -> Vec<Vec<Vec<u8>>> {
+    let inputs = read_all(set, "in", M::INPUTS);
+    let runs = read_all(set, "out", M::OUTPUTS)[0].len();
+    (0..runs).map(|run| inputs.iter().map(|input| input[run].clone()).collect()).collect()
+}
+
+/// For each array, its value in each run.
+fn read_all(set: &Path, kind: &str, infos: &[TensorInfo]) -> Vec<Vec<Vec<u8>>> {
+    infos.iter().enumerate().map(|(i, info)| read(set, kind, i, info)).collect()
 }
 
 /// The array for each run of the set.

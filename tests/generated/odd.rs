@@ -1,7 +1,7 @@
 //! Graphs with edges that no real model shows all at once; `build.rs` generates their
 //! code.
 
-use aot_build::config::{InputPlacement, Optimize, Placement};
+use aot_build::config::{Calls, InputPlacement, Optimize, Placement};
 use aot_build::graph::{
     Data, Graph, GraphBuilder, NodeDeclaration, OutputDeclaration, Quantization, Shape, TensorId, TensorType,
 };
@@ -36,14 +36,41 @@ pub(crate) fn models() -> Vec<(&'static str, Model)> {
     models.push(("truth_caller", model("Truth", truth(), Inputs::Caller, Outputs::Caller)));
     models.push(("states", model("States", states(), Inputs::Workspace, Outputs::Workspace)));
     models.push(("states_caller", model("States", states(), Inputs::Caller, Outputs::Caller)));
+    for calls in [Calls::Packed, Calls::Registry] {
+        models.extend(called(calls));
+    }
     // Names of what the runtime has, too.
     models.push(("chain", model("Workspace", chain(), Inputs::Workspace, Outputs::Workspace)));
     models.push(("chain_caller", model("Model", chain(), Inputs::Caller, Outputs::Caller)));
     models
 }
 
+/// Some of them by another calling convention.
+fn called(calls: Calls) -> Vec<(&'static str, Model)> {
+    let [names_name, copies_name, truth_name, states_name] = match calls {
+        Calls::Direct => return Vec::new(),
+        Calls::Packed => ["names_packed", "copies_packed", "truth_packed", "states_packed"],
+        Calls::Registry => ["names_registry", "copies_registry", "truth_registry", "states_registry"],
+    };
+    let (workspace, caller) =
+        ((InputPlacement::Workspace, Placement::Workspace), (InputPlacement::Caller, Placement::Caller));
+    let model = |name, graph, (inputs, outputs)| {
+        let config = Config { inputs, outputs, calls, ..Config::default() };
+        configured(name, graph, config)
+    };
+    vec![
+        (names_name, model("Odd", names(), workspace)),
+        (copies_name, model("Copies", copies(), caller)),
+        (truth_name, model("Truth", truth(), caller)),
+        (states_name, model("States", states(), workspace)),
+    ]
+}
+
 fn model(type_name: &str, graph: Graph, inputs: InputPlacement, outputs: Placement) -> Model {
-    let config = Config { inputs, outputs, optimize: Optimize::Speed, ..Config::default() };
+    configured(type_name, graph, Config { inputs, outputs, optimize: Optimize::Speed, ..Config::default() })
+}
+
+fn configured(type_name: &str, graph: Graph, config: Config) -> Model {
     let compiled = compile(graph, &config).expect("the graph compiles");
     let source = SourceInfo {
         file: "odd `one`\n.json".into(),

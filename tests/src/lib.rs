@@ -62,6 +62,46 @@ pub mod states_caller {
     aot_rt::include_model!("states_caller");
 }
 
+/// Kernels that are given descriptions of their tensors.
+pub mod packed {
+    /// Sums.
+    pub mod names {
+        aot_rt::include_model!("names_packed");
+    }
+    /// Copies.
+    pub mod copies {
+        aot_rt::include_model!("copies_packed");
+    }
+    /// Truth values.
+    pub mod truth {
+        aot_rt::include_model!("truth_packed");
+    }
+    /// Tensors that are kept from run to run.
+    pub mod states {
+        aot_rt::include_model!("states_packed");
+    }
+}
+
+/// Kernels that are bound by name.
+pub mod registry {
+    /// Sums.
+    pub mod names {
+        aot_rt::include_model!("names_registry");
+    }
+    /// Copies.
+    pub mod copies {
+        aot_rt::include_model!("copies_registry");
+    }
+    /// Truth values.
+    pub mod truth {
+        aot_rt::include_model!("truth_registry");
+    }
+    /// Tensors that are kept from run to run.
+    pub mod states {
+        aot_rt::include_model!("states_registry");
+    }
+}
+
 /// What no user of this crate sees.
 mod private {
     mod copies {
@@ -83,7 +123,14 @@ mod private {
 }
 
 #[cfg(test)]
+mod calls;
+#[cfg(test)]
 mod tests;
+
+/// The examples on this page.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/graph-edges.md")]
+mod graph_edges {}
 
 /// Says that a test skips something, and why. The harness hides what passing tests print
 /// with macros, so this writes past it.

@@ -1,11 +1,12 @@
 """Builds TFLite files of one operator, or a few, through the flatbuffers object layer.
 
-Needs numpy, flatbuffers and ai-edge-litert (for its generated schema classes).
+Needs numpy, ml_dtypes, flatbuffers and ai-edge-litert (for its generated schema classes).
 """
 
 from dataclasses import dataclass
 
 import flatbuffers
+import ml_dtypes
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from flatbuffers import flexbuffers
@@ -15,6 +16,7 @@ BUFFER_ALIGNMENT = 16
 TYPES = {
     np.dtype(np.float32): schema.TensorType.FLOAT32,
     np.dtype(np.float16): schema.TensorType.FLOAT16,
+    np.dtype(ml_dtypes.bfloat16): schema.TensorType.BFLOAT16,
     np.dtype(np.int8): schema.TensorType.INT8,
     np.dtype(np.uint8): schema.TensorType.UINT8,
     np.dtype(np.int16): schema.TensorType.INT16,
@@ -205,7 +207,7 @@ def tensor_entry(tensor, buffers):
     if tensor.open:
         entry.shapeSignature = [-1 if axis in tensor.open else extent for axis, extent in enumerate(tensor.shape)]
     entry.hasRank = True
-    entry.type = TYPES[np.dtype(tensor.dtype)]
+    entry.type = schema.TensorType.INT4 if tensor.four_bits else TYPES[np.dtype(tensor.dtype)]
     entry.buffer = 0
     entry.isVariable = tensor.variable
     if tensor.data is not None:
@@ -216,7 +218,6 @@ def tensor_entry(tensor, buffers):
         little_endian = data.astype(np.dtype(tensor.dtype).newbyteorder("<"))
         buffer.data = np.frombuffer(little_endian.tobytes(), np.uint8)
         if tensor.four_bits:
-            entry.type = schema.TensorType.INT4
             buffer.data = nibbles(data)
         buffers.append(buffer)
         entry.buffer = len(buffers) - 1

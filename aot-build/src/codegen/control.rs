@@ -1,18 +1,15 @@
 //! The steps that hold steps: a function for each, with an `if` or a loop that calls the
 //! functions of those.
 
-use aot_rt::Access;
+use aot_rt::{Access, DType};
 
 use super::literal::integer;
+use super::memories::{ConstantPlace, Region};
 use super::ports::Port;
-use super::runner::MANY_STEPS;
 use super::sites::Site;
 use super::steps::{Argument, Place, Steps, description};
 use super::writer::Code;
-use crate::program::{Control, Flow, Operand, Step};
-
-/// Most arguments of a function before clippy finds them many.
-const MANY_ARGUMENTS: usize = 7;
+use crate::program::{ConstantView, Control, Flow, Operand, Step};
 
 impl<'m> Steps<'m> {
     /// What a step decides by, if it does.
@@ -31,16 +28,10 @@ impl<'m> Steps<'m> {
             let reference = if written { "&mut " } else { "&" };
             format!("{}: {reference}{}", port.ident, port.array())
         };
-        let signature = self.signature(&family, self.ports(&family).into_iter().map(array).collect());
+        let arrays: Vec<_> = self.ports(&family).into_iter().map(array).collect();
         let condition = self.truth(site.step);
         code.doc(description(site.step));
-        if signature.len() > MANY_ARGUMENTS {
-            code.line(r#"#[allow(clippy::too_many_arguments, reason = "the caller's arrays")]"#);
-        }
-        if control.flow.blocks().iter().map(|(_, steps)| steps.len()).sum::<usize>() > MANY_STEPS {
-            code.line(r#"#[allow(clippy::too_many_lines, reason = "a line for each step")]"#);
-        }
-        code.wide_list(&format!("pub fn {}(", site.step.name), &signature, ") {");
+        self.open(code, &site.step.name, &family, arrays);
         code.indented(|code| {
             self.before(code, site);
             match &control.flow {
@@ -52,6 +43,7 @@ impl<'m> Steps<'m> {
                 }),
             }
             self.after(code, site);
+            self.success(code, &family);
         });
         code.line("}");
     }
@@ -70,11 +62,22 @@ impl<'m> Steps<'m> {
     }
 
     /// The byte that a step decides by.
-    fn truth(&self, step: &Step) -> String {
+    pub(super) fn truth(&self, step: &Step) -> String {
         let Some(Argument { place, .. }) = self.decides(step) else { return String::new() };
         match place {
-            Place::Workspace(_, offset) => format!("workspace.read::<u8, {}, 1>()[0]", integer(offset)),
-            Place::Constant(view) => format!("CONSTANTS.get::<u8, {}, 1>()[0]", integer(view.offset)),
+            Place::Memory(region) => {
+                let memory = &self.memories().memories[region.memory].name;
+                format!("{memory}.read::<{}>()[0]", Region { dtype: DType::U8, len: 1, ..region }.arguments())
+            }
+            Place::Constant(view) => {
+                let view = ConstantView { dtype: DType::U8, len: 1, ..view };
+                match self.memories().constant(view) {
+                    Some(ConstantPlace::Static(constants, offset)) => {
+                        format!("{}[0]", constants.get(view, offset))
+                    }
+                    Some(ConstantPlace::Copied(_)) | None => String::new(),
+                }
+            }
             // Where it is a part of an array, that is one of truth values as well.
             Place::Caller(view, port) => format!("{}[{}]", port.ident, integer(view.offset)),
         }
@@ -83,7 +86,7 @@ impl<'m> Steps<'m> {
     fn block(&self, code: &mut Code, steps: &'m [Step]) {
         for step in steps {
             let site = Site { step, layer: None };
-            self.call(code, "", site, &|port| port.ident.clone(), &[], ");");
+            self.call(code, "", site, &|port| port.ident.clone(), &[], ";");
         }
     }
 }

@@ -4,27 +4,40 @@
 //! it to a file, and a person debugs it. It holds no `unsafe`; what it calls is in
 //! `::aot_rt`.
 
+mod calls;
+mod constructors;
 mod control;
+mod conventions;
+mod devices;
 mod docs;
 mod environment;
 mod hooks;
 mod literal;
+mod memories;
+mod metadata;
 mod names;
 mod ports;
+mod positions;
 mod pushing;
 mod rows;
 mod runner;
+mod shared;
 mod sites;
 mod specialise;
 mod state;
+mod stepping;
 mod steps;
 mod untyped;
 mod writer;
 
 pub(crate) use docs::{plain, real_value};
-pub use names::{snake_case, type_name};
+pub(crate) use names::is_snake_case;
+pub use names::{check_types, configured, snake_case, type_name};
+pub(crate) use shared::generate_shared;
 
+use devices::Devices;
 use literal::integer;
+use memories::Owner;
 use ports::Ports;
 use runner::Runner;
 use steps::Steps;
@@ -36,10 +49,18 @@ use crate::{Model, limits};
 /// Lints that the module cannot meet, whoever uses it.
 const MODULE_ATTRIBUTES: &str = r#"#[allow(
     dead_code,
+    non_snake_case,
     unreachable_pub,
     clippy::many_single_char_names,
+    clippy::needless_pass_by_value,
+    clippy::result_large_err,
     clippy::similar_names,
+    clippy::struct_field_names,
+    clippy::too_many_arguments,
+    clippy::too_many_lines,
     clippy::trivially_copy_pass_by_ref,
+    clippy::type_complexity,
+    clippy::unused_self,
     reason = "the user takes what it needs; names and lengths are the model's"
 )]"#;
 
@@ -47,7 +68,7 @@ const MODULE_ATTRIBUTES: &str = r#"#[allow(
 const EXPORT_ATTRIBUTES: &str = r#"#[allow(
     unused_imports,
     unreachable_pub,
-    reason = "the structs of inputs and outputs need not be named"
+    reason = "the structs of inputs, outputs and runs need not be named"
 )]"#;
 
 /// Rust source for a model. The macro and the build script put it together with the
@@ -72,8 +93,9 @@ pub struct Generated {
     pub module_attributes: &'static str,
     /// Attributes of the `use` that exports the names.
     pub export_attributes: &'static str,
-    /// Names that the module exports: the runner, and its input and output structs
-    /// where there are several inputs or outputs.
+    /// Names that the module exports: the runner, its input and output structs where there
+    /// are several inputs or outputs, the struct of kernels where they are bound by name, the
+    /// struct of a run that goes step by step, and what belongs to its devices.
     pub exports: Vec<String>,
     /// Items of the module. They use `CONSTANT_DATA: &[u8; N]`, which the caller
     /// defines in the module, unless `constants` is empty.
@@ -89,33 +111,40 @@ pub struct Generated {
 ///
 /// # Errors
 ///
-/// When it has more bytes than `source_limit`.
+/// When it has more bytes than `source_limit`, or a device's name cannot be one in it.
 pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Problem> {
-    let ports = Ports::new(&model.compiled, &model.config);
-    let steps = Steps::new(model, &ports);
-    let runner = Runner { model, ports: &ports };
+    let ports = Ports::new(&model.compiled, &model.config, Owner::runner(&model.type_name));
+    let devices = Devices::new(model)?;
+    let steps = Steps::new(model, &ports, &devices);
+    let runner = Runner { model, ports: &ports, devices: &devices };
     let mut code = Code::new(1);
-    runner.declaration(&mut code, attributes);
-    runner.port_structs(&mut code);
-    code.blank();
-    runner.implementation(&mut code, &steps);
-    code.blank();
-    runner.untyped(&mut code);
-    code.blank();
-    steps.module(&mut code);
+    runner.print(&mut code, attributes, steps);
     let body = code.into_text();
     limits::check_source(body.len(), &model.config)?;
     let type_name = model.type_name.clone();
-    let structs = [Some(type_name.clone()), runner.inputs_struct(), runner.outputs_struct()];
+    let mut exports: Vec<_> = runner.exports().into_iter().chain(ports.memories.exports()).collect();
+    exports.sort();
     Ok(Generated {
-        module_name: format!("aot_{}", names::snake_case(&type_name)),
+        module_name: names::module_name(&type_name),
         type_name,
         module_attributes: MODULE_ATTRIBUTES,
         export_attributes: EXPORT_ATTRIBUTES,
-        exports: structs.into_iter().flatten().collect(),
+        exports,
         body,
         constants: model.compiled.program.constants.bytes().to_vec(),
     })
+}
+
+/// How `run` of the runner for `model` is declared:
+/// `pub fn run(&mut self, x: &[i8; 3]) -> &[i8; 2]`.
+///
+/// # Errors
+///
+/// When a device's name cannot be one in it.
+pub fn declaration_of_run(model: &Model) -> Result<String, Problem> {
+    let ports = Ports::new(&model.compiled, &model.config, Owner::runner(&model.type_name));
+    let devices = Devices::new(model)?;
+    Ok(Runner { model, ports: &ports, devices: &devices }.declaration_of_run())
 }
 
 impl Generated {

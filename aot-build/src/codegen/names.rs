@@ -1,12 +1,17 @@
-//! Rust identifiers for the names in a model file.
+//! Rust identifiers for the names in model files and configurations: one rule, which
+//! `docs/names.md` describes for users.
 //!
-//! The rule: a name is split where letters and digits end and where a capital
-//! follows a small letter; what is not ASCII separates words; the words make
-//! `snake_case` (values) or `CamelCase` (the type). A name that is empty then, starts
-//! with a digit, or is a keyword or a method of the runner, gets what it names in
-//! front: `input_784`, `output_type`. So does one that is taken, and then a number.
+//! A name is split where letters and digits end and where a capital follows a small letter;
+//! what is not ASCII separates words; the first 40 letters and digits count; the words make
+//! `snake_case` (values) or `CamelCase` (types).
+//!
+//! - Names of a *file* cannot be chosen, so each gets an identifier ([`Names::port`]): one that
+//!   is empty then, starts with a digit, is a keyword, a name of generated code, or taken, gets
+//!   what it names in front, as `input_784`, `output_type`, and then a number.
+//! - Names of a *configuration* can be chosen: where two become the same, or one becomes no
+//!   identifier, that is an error ([`configured`]).
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::error::{Location, Problem};
 
@@ -22,36 +27,76 @@ const KEYWORDS: [&str; 53] = [
     "virtual", "where", "while", "yield",
 ];
 
-/// Methods of every runner, and the variables in them.
-const METHODS: [&str; 24] = [
-    "new",
-    "take",
-    "run",
-    "run_in_place",
-    "run_bytes",
+/// Names that generated code has for something else: methods, parameters and variables. No
+/// tensor, device or pool is called so.
+const RESERVED: &[&str] = &[
+    "activate",
+    "bind",
+    "clone",
+    "context",
+    "deactivate",
     "default",
-    "workspace",
-    "inputs",
-    "outputs",
-    "reset",
-    "has_state",
-    "fill_workspace",
+    "devices",
+    "done",
+    "drop",
     "feed_row",
-    "take_row",
-    "finish",
-    "restart",
-    "rows",
-    "row",
-    "pushed",
-    "layer",
-    "instrument",
-    "run_with",
-    "run_in_place_with",
     "feed_row_with",
+    "fill_workspace",
+    "finish",
+    "finish_with",
+    "fmt",
+    "has_constants",
+    "has_state",
+    "inputs",
+    "instrument",
+    "into_inner",
+    "kernels",
+    "layer",
+    "load_constants",
+    "metadata",
+    "new",
+    "next_counter",
+    "outputs",
+    "part",
+    "part_mut",
+    "position",
+    "program_counter",
+    "pushed",
+    "reset",
+    "restart",
+    "result",
+    "row",
+    "rows",
+    "run",
+    "run_async",
+    "run_async_with",
+    "run_bytes",
+    "run_bytes_with",
+    "run_in_place",
+    "run_in_place_with",
+    "run_steps",
+    "run_until",
+    "run_with",
+    "start",
+    "start_in_place",
+    "start_in_place_with",
+    "start_with",
+    "step",
+    "take",
+    "take_row",
+    "workspace",
 ];
 
+/// What follows the runner's name in the names of types made beside it: `NetInputs`. No device
+/// or pool is called so.
+const TYPES: [&str; 9] =
+    ["Devices", "Error", "Inputs", "Kernels", "Metadata", "Outputs", "Run", "Tensors", "Workspaces"];
+
 /// Names that a type must not have, as generated code uses them for something else.
-const TAKEN: [&str; 11] = ["f32", "i16", "i32", "i64", "i8", "steps", "str", "u32", "u64", "u8", "usize"];
+const TAKEN: [&str; 20] = [
+    "aot_rt", "bool", "char", "f32", "f64", "i128", "i16", "i32", "i64", "i8", "isize", "metadata", "steps",
+    "str", "u128", "u16", "u32", "u64", "u8", "usize",
+];
 
 /// Name of the runner: the configured one, or that of the file (without extension)
 /// in `CamelCase`.
@@ -72,6 +117,68 @@ pub fn type_name(configured: Option<&str>, stem: &str) -> Result<String, Problem
     }
 }
 
+/// Name of the module that holds the code of a type: no two types have the same.
+pub(super) fn module_name(type_name: &str) -> String {
+    let snake = snake_case(type_name);
+    // `Kws` and `KWS` are the same in `snake_case`, which never has two underscores.
+    if camel_case(&snake) == type_name { format!("aot_{snake}") } else { format!("aot__{type_name}") }
+}
+
+/// Identifiers for the names that a configuration gives to devices and the like, under `key`,
+/// in their order.
+///
+/// # Errors
+///
+/// Names that become the same, and those that become no identifier or one that generated code
+/// has for something else. See also [`check_types`].
+pub fn configured<'n>(
+    key: &str,
+    names: impl IntoIterator<Item = &'n str> + Clone,
+) -> Result<Vec<String>, Problem> {
+    let identifier = |name: &str| {
+        let identifier = snake_case(name);
+        if !is_identifier(&identifier) {
+            return Err(refused(
+                key,
+                format!("`{name}` becomes `{identifier}`, which is no Rust identifier"),
+            ));
+        }
+        if RESERVED.contains(&identifier.as_str()) {
+            let message =
+                format!("`{name}` becomes `{identifier}`, which generated code has for something else");
+            return Err(refused(key, message));
+        }
+        Ok(identifier)
+    };
+    let identifiers = names.clone().into_iter().map(identifier).collect::<Result<_, _>>()?;
+    check_types(key, names).map(|()| identifiers)
+}
+
+/// Checks that types which are called after names of a configuration, `NetDtcm` after `dtcm`,
+/// are none that every runner has, and differ.
+///
+/// # Errors
+///
+/// The first that is, and the first two that do not.
+pub fn check_types<'n>(key: &str, names: impl IntoIterator<Item = &'n str>) -> Result<(), Problem> {
+    let mut known = HashMap::new();
+    for name in names {
+        let part = camel_case(name);
+        if TYPES.contains(&part.as_str()) {
+            let message = format!("a type for `{name}` would be called as the `{part}` of a runner");
+            return Err(refused(key, message));
+        }
+        if let Some(other) = known.insert(part.clone(), name) {
+            return Err(refused(key, format!("`{other}` and `{name}` both become `{part}` in Rust")));
+        }
+    }
+    Ok(())
+}
+
+fn refused(key: &str, message: String) -> Problem {
+    Problem::new(message).at(Location::Key(key.into())).help("choose another name")
+}
+
 fn is_identifier(name: &str) -> bool {
     !KEYWORDS.contains(&name)
         && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
@@ -89,6 +196,11 @@ pub(super) fn camel_case(name: &str) -> String {
 #[must_use]
 pub fn snake_case(name: &str) -> String {
     words(name).join("_")
+}
+
+/// Whether a name is one that [`snake_case`] leaves as it is, and no keyword.
+pub(crate) fn is_snake_case(name: &str) -> bool {
+    is_identifier(name) && snake_case(name) == name
 }
 
 fn words(name: &str) -> Vec<String> {
@@ -113,15 +225,21 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// Gives the inputs and outputs of a runner names that differ, as do the names of
-/// the methods and constants made from them.
-#[derive(Debug, Default)]
+/// Gives tensors of a model file names that differ, as do the names of the methods and
+/// constants made from them.
+#[derive(Debug)]
 pub(super) struct Names {
     taken: HashSet<String>,
 }
 
 impl Names {
-    /// A name for the input or output (`role`) that the file calls `name`.
+    /// Names other than those in `taken`, and those of every runner.
+    pub(super) fn new(taken: impl IntoIterator<Item = String>) -> Self {
+        let reserved = RESERVED.iter().map(|name| (*name).to_owned());
+        Self { taken: reserved.chain(taken).collect() }
+    }
+
+    /// A name for what the file calls `name` and is an input, an output, or the like (`role`).
     pub(super) fn port(&mut self, role: &str, name: &str) -> String {
         let snake = snake_case(name);
         let prefixed = if snake.is_empty() { role.to_owned() } else { format!("{role}_{snake}") };
@@ -139,8 +257,7 @@ impl Names {
             format!("quantize_{name}"),
             format!("dequantize_{name}"),
         ];
-        let is_free = |name: &String| !METHODS.contains(&name.as_str()) && !self.taken.contains(name);
-        let free = derived.iter().all(is_free);
+        let free = derived.iter().all(|name| !self.taken.contains(name));
         if free {
             self.taken.extend(derived);
         }
@@ -168,7 +285,7 @@ mod tests {
             assert_eq!(type_name(None, stem), Ok(expect.into()), "{stem}");
         }
         assert_eq!(type_name(Some("kws_2"), "x"), Ok("kws_2".into()));
-        for name in ["Self", "2", "a b", "", "é", "u8", "steps"] {
+        for name in ["Self", "2", "a b", "", "é", "u8", "bool", "steps", "metadata", "_"] {
             assert!(type_name(Some(name), "x").is_err(), "{name}");
         }
         let problem = type_name(Some("my net"), "x").unwrap_err();
@@ -179,8 +296,44 @@ mod tests {
     }
 
     #[test]
+    fn modules_of_types_differ() {
+        let types = ["Kws", "KWS", "kws", "kWs", "Kws2", "Kws_2", "_Kws", "__", "___", "Conv2D", "Conv2d"];
+        let long = ["A", "B"].map(|end| format!("{}{end}", "Long".repeat(20)));
+        let types: Vec<String> = types.iter().map(ToString::to_string).chain(long).collect();
+        let modules: HashSet<_> = types.iter().map(|name| module_name(name)).collect();
+        assert_eq!(modules.len(), types.len(), "{modules:?}");
+        assert_eq!(module_name("KeywordSpotter"), "aot_keyword_spotter");
+        assert_eq!(module_name("KWS"), "aot__KWS");
+    }
+
+    #[test]
+    fn configured_names() {
+        assert_eq!(configured("devices", ["npu", "DSP 2"]), Ok(vec!["npu".into(), "dsp_2".into()]));
+        for (names, expect) in [
+            (["NPU-1", "npu_1"], "`NPU-1` and `npu_1` both become `Npu1` in Rust"),
+            (["npu_1", "npu1"], "`npu_1` and `npu1` both become `Npu1` in Rust"),
+            (["npu", "温度"], "`温度` becomes ``, which is no Rust identifier"),
+            (["2nd", "npu"], "`2nd` becomes `2nd`, which is no Rust identifier"),
+            (["loop", "npu"], "`loop` becomes `loop`, which is no Rust identifier"),
+            (["npu", "Run"], "`Run` becomes `run`, which generated code has for something else"),
+            (["error", "npu"], "a type for `error` would be called as the `Error` of a runner"),
+        ] {
+            let problem = configured("devices", names).unwrap_err();
+            assert_eq!(
+                problem.to_string(),
+                format!("key `devices`: {expect}\n  = help: choose another name")
+            );
+        }
+    }
+
+    #[test]
+    fn lists_are_sorted() {
+        assert!(RESERVED.is_sorted() && TYPES.is_sorted() && TAKEN.is_sorted() && KEYWORDS.is_sorted());
+    }
+
+    #[test]
     fn port_names() {
-        let mut names = Names::default();
+        let mut names = Names::new(["conv2d_0".to_owned()]);
         for (role, name, expect) in [
             ("input", "StatefulPartitionedCall:0", "stateful_partitioned_call_0"),
             ("input", "784", "input_784"),
@@ -194,6 +347,10 @@ mod tests {
             ("output", "x_mut", "output_x_mut_2"),
             ("output", "quantize x", "output_quantize_x"),
             ("output", "dense_1/BiasAdd", "dense_1_bias_add"),
+            ("output", "conv2d_0", "output_conv2d_0"),
+            ("output", "Self", "output_self"),
+            ("tensor", "x", "tensor_x"),
+            ("tensor", "größe\0", "gr_e"),
         ] {
             assert_eq!(names.port(role, name), expect, "{name}");
         }

@@ -26,10 +26,11 @@ impl Runner<'_> {
         code.indented(|code| {
             code.line("self.restart();");
             code.block(format!("for row in {}.as_chunks::<{row_len}>().0 {{", input.ident), "}", |code| {
-                code.line("self.take_row(instrument, row);");
+                self.take_row(code);
             });
-            let end = if self.ports.output_place == Placement::Caller { ";" } else { "" };
-            code.line(format!("self.finish({}){end}", self.passed_on(self.output_arguments())));
+            // The next row that is fed is a first one.
+            code.line("self.restart();");
+            code.line(format!("self.finish({}){}", self.passed_on(self.output_arguments()), self.end()));
         });
         code.line("}");
         self.feed_row(code, input, &rows, &row);
@@ -41,13 +42,32 @@ impl Runner<'_> {
         });
         code.blank();
         code.doc("Takes a row, and computes as far as that reaches.");
-        code.wide_list("fn take_row(", &["&mut self".into(), INSTRUMENT.into(), row], ") {");
+        // Devices run none of these steps.
+        let parameters = ["&mut self".to_owned(), INSTRUMENT.into()].into_iter();
+        let parameters: Vec<_> = parameters.chain(self.kernel_parameter()).chain([row]).collect();
+        let result = if self.binds() { " -> ::core::result::Result<(), ::aot_rt::CallError>" } else { "" };
+        code.wide_list("fn take_row(", &parameters, &format!("){result} {{"));
         code.indented(|code| {
             self.ensure_state(code);
-            code.line("let workspace = &mut self.workspace;");
-            code.line("steps::input_row(workspace, self.pushed, row);");
+            let run: Vec<_> =
+                self.model.compiled.program.runs.first().map_or(Vec::new(), |run| steps.run_sites(run));
+            let (memory, memories) = (self.ports.memory(input), self.memories());
+            let borrowed = memories.borrowed(memory);
+            code.line(format!("steps::input_row({borrowed}, self.pushed, row);"));
             code.line("self.pushed += 1;");
-            code.line("steps::rows_0(workspace, &mut self.rows, self.pushed, instrument);");
+            steps.borrow_memories(code, "self", &run);
+            let given = ["&mut self.rows", "self.pushed"].map(str::to_owned).to_vec();
+            let passed = steps.passed(&run, given);
+            if self.binds() {
+                code.list("let done = steps::rows_0(", &passed, ");", CALL_WIDTH);
+                code.block("if done.is_err() {", "}", |code| code.line("self.restart();"));
+                if self.has_state() {
+                    code.line(format!("{} = done.is_ok();", self.flag("has_state")));
+                }
+                code.line("done");
+            } else {
+                code.list("steps::rows_0(", &passed, ");", CALL_WIDTH);
+            }
         });
         code.line("}");
         self.finish(code, steps);
@@ -55,7 +75,7 @@ impl Runner<'_> {
 
     fn feed_row(&self, code: &mut Code, input: &Port<'_>, rows: &str, row: &str) {
         let place = self.ports.output_place;
-        let (result, unready, what) = match (place, self.outputs_struct(), &self.ports.outputs[..]) {
+        let (gives, unready, what) = match (place, self.outputs_struct(), &self.ports.outputs[..]) {
             (Placement::Workspace, Some(name), _) => {
                 (format!("::core::option::Option<{name}<'_>>"), "None", "gives the outputs")
             }
@@ -69,31 +89,46 @@ impl Runner<'_> {
             "Pushes the next of {rows} rows of input {}; the last one {what}, and the next\nis the first again.",
             docs::code_span(&input.port.name)
         ));
-        let outputs = self.output_parameters();
-        let arguments = [vec!["&mut self".to_owned(), row.to_owned()], outputs.clone()].concat();
-        code.wide_list("pub fn feed_row(", &arguments, &format!(") -> {result} {{"));
-        let passed = ["&mut ()", "row"].map(str::to_owned).into_iter().chain(self.output_arguments());
-        code.indented(|code| code.list("self.feed_row_with(", &passed.collect::<Vec<_>>(), ")", CALL_WIDTH));
+        self.doc_errors(code);
+        let close = format!("){} {{", self.result_type(&gives));
+        let parameters = |instrument: &[&str]| {
+            let own = ["&mut self"].iter().chain(instrument).map(ToString::to_string).collect();
+            [own, self.company_parameters(), vec![row.to_owned()], self.output_parameters()].concat()
+        };
+        let open = |code: &Code, open: &str| format!("{open}{}(", self.devices.bounds(code, open));
+        code.wide_list(&open(code, "pub fn feed_row"), &parameters(&[]), &close);
+        let passed = [vec!["&mut ()".to_owned()], self.company_arguments(), vec!["row".to_owned()]];
+        let passed = [passed.concat(), self.output_arguments()].concat();
+        code.indented(|code| code.list("self.feed_row_with(", &passed, ")", CALL_WIDTH));
         code.line("}");
         code.blank();
         code.doc("The same, observed by `instrument`.");
-        let arguments = [vec!["&mut self".to_owned(), INSTRUMENT.into(), row.to_owned()], outputs].concat();
-        code.wide_list("pub fn feed_row_with(", &arguments, &format!(") -> {result} {{"));
+        self.doc_errors(code);
+        code.wide_list(&open(code, "pub fn feed_row_with"), &parameters(&[INSTRUMENT]), &close);
+        let [open, close] = if self.fallible() { ["Ok(", ")"] } else { ["", ""] };
         code.indented(|code| {
-            code.line("self.take_row(instrument, row);");
+            self.take_row(code);
             code.block(format!("if self.pushed < {rows} {{"), "}", |code| {
-                code.line(format!("return {unready};"));
+                code.line(format!("return {open}{unready}{close};"));
             });
             code.line("self.restart();");
-            let finish = format!("self.finish({})", self.passed_on(self.output_arguments()));
+            let passed = self.passed_on(self.output_arguments());
+            let finish = format!("self.finish({passed}){}", self.propagated());
             if unready == "None" {
-                code.line(format!("Some({finish})"));
+                code.line(format!("{open}Some({finish}){close}"));
             } else {
                 code.line(format!("{finish};"));
-                code.line("true");
+                code.line(format!("{open}true{close}"));
             }
         });
         code.line("}");
+    }
+
+    /// Takes `row`.
+    fn take_row(&self, code: &mut Code) {
+        let given = [vec!["instrument".to_owned()], self.kernel_argument(), vec!["row".to_owned()]].concat();
+        let propagated = if self.binds() { "?" } else { "" };
+        code.line(format!("self.take_row({}){propagated};", given.join(", ")));
     }
 
     /// The function that runs the steps behind the first run.
@@ -101,22 +136,23 @@ impl Runner<'_> {
         code.blank();
         code.doc("The steps that follow when all rows are there.");
         self.private_signature(code, "finish");
+        if self.devices.is_used() {
+            self.managed(code, false);
+            self.private_steps(code, false);
+        }
         code.indented(|code| {
             let first = self.model.compiled.program.runs.first().map_or(0, |run| run.steps().end);
             if first == steps.steps().len() {
-                code.line("let _ = instrument; // No step follows.");
+                self.ignore_environment(code, "No step follows.");
+            } else {
+                self.ignore_kernels(code, steps, first);
             }
-            if steps.use_workspace_from(first) {
-                code.line("let workspace = &mut self.workspace;");
-            }
-            if let (Placement::Caller, Some(outputs)) = (self.ports.output_place, self.outputs_struct()) {
-                let names: Vec<_> = self.ports.outputs.iter().map(|port| port.ident.clone()).collect();
-                code.wide_list(&format!("let {outputs} {{ "), &names, " } = outputs;");
-            }
+            steps.borrow_memories(code, "self", &steps.sites(first).collect::<Vec<_>>());
+            self.named_outputs(code, steps);
+            self.doubt_state(code);
             steps.calls(code, first, |port| self.array(port));
-            if self.ports.output_place == Placement::Workspace {
-                self.result(code);
-            }
+            self.trust_state(code);
+            self.end_of_steps(code);
         });
         code.line("}");
     }

@@ -3,6 +3,7 @@
 use aot_rt::kernels::{RowLayer, RowOrigin, RowSource};
 
 use super::literal::integer;
+use super::memories::Region;
 use super::ports::Port;
 use super::sites::Site;
 use super::steps::Steps;
@@ -15,7 +16,7 @@ impl<'m> Steps<'m> {
         self.compiled().program.pushed.filter(|_| run.first == 0)
     }
 
-    fn run_sites(&self, run: &Run) -> Vec<Site<'m>> {
+    pub(super) fn run_sites(&self, run: &Run) -> Vec<Site<'m>> {
         run.steps().map(|i| self.site(i)).collect()
     }
 
@@ -28,7 +29,8 @@ impl<'m> Steps<'m> {
     pub(super) fn rows_call(&self, code: &mut Code, run: &Run, array: &impl Fn(&Port<'_>) -> String) {
         let arrays = self.run_ports(run).iter().map(|(port, _)| array(port)).collect();
         let arguments = self.passed(&self.run_sites(run), arrays);
-        code.list(&format!("steps::rows_{}(", run.first), &arguments, ");", CALL_WIDTH);
+        let close = format!("){};", self.propagated(&self.run_sites(run)));
+        code.list(&format!("steps::rows_{}(", run.first), &arguments, &close, CALL_WIDTH);
     }
 
     /// The function of a run, and the table of its layers.
@@ -67,7 +69,11 @@ impl<'m> Steps<'m> {
             given.push(format!("{}: {reference}{}", port.ident, port.array()));
         }
         let signature = self.signature(&self.run_sites(run), given);
-        code.wide_list(&format!("pub fn {name}("), &signature, ") {");
+        code.wide_list(
+            &format!("pub fn {name}("),
+            &signature,
+            &format!("){} {{", self.returns(&self.run_sites(run))),
+        );
         code.indented(|code| {
             if self.pushed(run).is_none() {
                 code.line("let mut rows = Rows::new();");
@@ -75,26 +81,25 @@ impl<'m> Steps<'m> {
             let layer = if count == 1 { "_" } else { "layer" };
             let open = format!("while let Some(({layer}, row)) = rows.next(&{upper}, {pushed}) {{");
             code.block(open, "}", |code| {
-                if count == 1 {
-                    self.call(code, "", self.site(run.first), &|port| port.ident.clone(), &["row"], ");");
-                    return;
-                }
-                code.block("match layer {", "}", |code| {
-                    for (layer, i) in run.steps().enumerate() {
-                        let pattern = if layer + 1 == count { "_".to_owned() } else { layer.to_string() };
-                        self.call(
-                            code,
-                            &format!("{pattern} => "),
-                            self.site(i),
-                            &|port| port.ident.clone(),
-                            &["row"],
-                            "),",
-                        );
-                    }
-                });
+                self.row(code, run);
             });
+            self.success(code, &self.run_sites(run));
         });
         code.line("}");
+    }
+
+    /// Computes row `row` of the layer `layer`.
+    pub(super) fn row(&self, code: &mut Code, run: &Run) {
+        let array = |port: &Port<'_>| port.ident.clone();
+        if run.layers.len() == 1 {
+            return self.call(code, "", self.site(run.first), &array, &["row"], ";");
+        }
+        code.block("match layer {", "}", |code| {
+            for (layer, i) in run.steps().enumerate() {
+                let pattern = if layer + 1 == run.layers.len() { "_".to_owned() } else { layer.to_string() };
+                self.call(code, &format!("{pattern} => "), self.site(i), &array, &["row"], ",");
+            }
+        });
     }
 
     fn layer(&mut self, code: &mut Code, layer: &RowLayer) {
@@ -132,20 +137,21 @@ impl<'m> Steps<'m> {
         self.kernel_imports.insert("ring_row_mut");
         let row_len = port.ty().shape.elements() / pushed.rows;
         let element = port.element();
-        let region = format!("{element}, {}, {}", integer(port.offset), integer(row_len * pushed.ring));
+        let region = Region { len: row_len * pushed.ring, ..port.place }.arguments();
+        let memory = self.memory(port);
         code.blank();
         code.doc(format!(
             "Puts row `pushed` of the input where the steps read it.\n\nThere is room for {} rows.",
             pushed.ring
         ));
         let signature = [
-            "workspace: &mut Workspace".to_owned(),
+            format!("{}: &mut {}", memory.name, memory.ty),
             "pushed: usize".into(),
             format!("row: &[{element}; {}]", integer(row_len)),
         ];
         code.wide_list("pub fn input_row(", &signature, ") {");
         code.indented(|code| {
-            code.line(format!("let ring = workspace.write::<{region}>();"));
+            code.line(format!("let ring = {}.write::<{region}>();", memory.name));
             let ring = integer(pushed.ring);
             code.block(
                 format!("for (to, from) in ring_row_mut(ring, {ring}, pushed).iter_mut().zip(row) {{"),

@@ -3,26 +3,26 @@
 
 use aot_rt::DType;
 
-use super::docs;
+use super::devices::Devices;
 use super::environment::INSTRUMENT;
 use super::literal::{array, float, integer};
+use super::memories::Holding;
 use super::ports::{Port, Ports};
 use super::steps::Steps;
 use super::writer::{CALL_WIDTH, Code};
+use super::{docs, metadata};
 use crate::Model;
 use crate::config::{InputPlacement, Placement};
-
-/// Most steps that one function calls before clippy finds it long.
-pub(super) const MANY_STEPS: usize = 80;
 
 /// What the runner's items are printed from.
 pub(super) struct Runner<'m> {
     pub(super) model: &'m Model,
     pub(super) ports: &'m Ports<'m>,
+    pub(super) devices: &'m Devices<'m>,
 }
 
 impl Runner<'_> {
-    fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         &self.model.type_name
     }
 
@@ -36,8 +36,45 @@ impl Runner<'_> {
         (self.ports.outputs.len() > 1).then(|| format!("{}Outputs", self.name()))
     }
 
+    /// All its items.
+    pub(super) fn print(&self, code: &mut Code, attributes: &[String], steps: Steps<'_>) {
+        self.declaration(code, attributes);
+        self.port_structs(code);
+        self.kernels(code, &steps);
+        code.blank();
+        self.implementation(code, &steps);
+        if let Some(run) = self.run_struct() {
+            self.run_declaration(code, &steps, &run);
+            self.run_implementation(code, &steps, &run);
+            if self.devices.is_used() {
+                self.active_items(code);
+            }
+        }
+        if self.devices.is_used() {
+            self.devices.items(code);
+        } else {
+            // What is run without a type has no devices.
+            code.blank();
+            self.untyped(code);
+        }
+        if !self.memories().owner.is_shared {
+            self.memories().aliases(code);
+        }
+        code.blank();
+        steps.module(code);
+        code.blank();
+        metadata::module(code, self.model);
+    }
+
+    /// The types among them that have names for the user.
+    pub(super) fn exports(&self) -> Vec<String> {
+        let structs = [self.inputs_struct(), self.outputs_struct(), self.kernels_struct(), self.run_struct()];
+        let structs = structs.into_iter().flatten();
+        [self.name().to_owned()].into_iter().chain(structs).chain(self.devices.exports()).collect()
+    }
+
     /// The struct.
-    pub(super) fn declaration(&self, code: &mut Code, attributes: &[String]) {
+    fn declaration(&self, code: &mut Code, attributes: &[String]) {
         for attribute in attributes {
             code.line(attribute);
         }
@@ -46,24 +83,18 @@ impl Runner<'_> {
         }
         code.doc(docs::runner(self.model, &self.ports.inputs, &self.ports.outputs));
         let derives = |name: &str| attributes.iter().any(|attribute| derives(attribute, name));
-        let derived: Vec<_> = ["Debug", "Default"].into_iter().filter(|name| !derives(name)).collect();
+        // References have no default.
+        let all = if self.holding() == Holding::Own { &["Debug", "Default"][..] } else { &["Debug"] };
+        let derived: Vec<_> = all.iter().copied().filter(|name| !derives(name)).collect();
         if !derived.is_empty() {
             code.line(format!("#[derive({})]", derived.join(", ")));
         }
-        code.block(format!("pub struct {} {{", self.name()), "}", |code| {
-            code.line(format!("workspace: ::aot_rt::Workspace<{{ {}::ARENA_BYTES }}>,", self.name()));
-            if self.has_state() {
-                code.line("has_state: bool,");
-            }
-            if let Some(layers) = self.pushed_layers() {
-                code.line(format!("rows: ::aot_rt::kernels::Rows<{layers}>,"));
-                code.line("pushed: usize,");
-            }
-        });
+        let lifetime = if self.holding() == Holding::Shared { "<'m>" } else { "" };
+        code.block(format!("pub struct {}{lifetime} {{", self.name()), "}", |code| self.fields(code));
     }
 
     /// The structs of inputs and of outputs, where there are several.
-    pub(super) fn port_structs(&self, code: &mut Code) {
+    fn port_structs(&self, code: &mut Code) {
         let groups = [
             (self.inputs_struct(), "input", &self.ports.inputs, Placement::Workspace),
             (self.outputs_struct(), "output", &self.ports.outputs, self.ports.output_place),
@@ -75,7 +106,6 @@ impl Runner<'_> {
             code.blank();
             code.doc(format!("The {role}s of [`{}`].", self.name()));
             code.line(if written { "#[derive(Debug)]" } else { "#[derive(Clone, Copy, Debug)]" });
-            code.line(r#"#[allow(clippy::struct_field_names, reason = "the names are the model's")]"#);
             code.block(format!("pub struct {name}<'a> {{"), "}", |code| {
                 for port in ports {
                     let reference = if written { "&'a mut" } else { "&'a" };
@@ -88,35 +118,53 @@ impl Runner<'_> {
     }
 
     /// The inherent items.
-    pub(super) fn implementation(&self, code: &mut Code, steps: &Steps<'_>) {
-        code.block(format!("impl {} {{", self.name()), "}", |code| {
+    fn implementation(&self, code: &mut Code, steps: &Steps<'_>) {
+        let lifetime = if self.holding() == Holding::Shared { "<'_>" } else { "" };
+        code.block(format!("impl {}{lifetime} {{", self.name()), "}", |code| {
             self.constants(code);
-            self.constructors(code);
-            self.fill_workspace(code);
+            if self.holding() != Holding::Shared {
+                self.constructors(code);
+            }
+            self.bind(code, steps);
+            if self.holding() != Holding::Shared {
+                self.fill_workspace(code);
+            }
+            if self.has_copies() {
+                self.load_constants(code);
+            }
             if self.has_state() {
-                reset(code);
+                self.reset(code, steps);
             }
             if let (Some(pushed), [input]) = (self.model.compiled.program.pushed, &self.ports.inputs[..]) {
                 self.push_rows(code, steps, input, pushed);
             } else if self.ports.input_place == InputPlacement::Workspace && !self.ports.inputs.is_empty() {
                 self.run_with_copies(code);
                 for port in &self.ports.inputs {
-                    input_region(code, port);
+                    self.input_region(code, port);
                 }
                 self.run_steps(code, steps, "run_in_place", false);
             } else {
                 self.run_steps(code, steps, "run", true);
             }
+            if let Some(run) = self.run_struct() {
+                self.starts(code, steps, &run);
+            }
             if self.ports.output_place == Placement::Workspace {
                 for port in &self.ports.outputs {
-                    output_region(code, port);
+                    self.result_region(code, "Output", port);
                 }
+            }
+            for port in &self.ports.kept {
+                self.result_region(code, "Kept tensor", port);
             }
             for port in &self.ports.inputs {
                 quantize(code, port);
             }
             for port in &self.ports.outputs {
-                dequantize(code, port);
+                dequantize(code, "output", port);
+            }
+            for port in &self.ports.kept {
+                dequantize(code, "kept tensor", port);
             }
         });
     }
@@ -128,12 +176,24 @@ impl Runner<'_> {
             code.line(format!("pub const {name}: {ty} = {value};"));
         };
         let constant_bytes = compiled.program.constants.bytes().len();
-        constant("Bytes of RAM: the workspace.", "ARENA_BYTES", "usize", integer(compiled.arena_bytes));
+        let arena = match (self.holding(), compiled.workspaces.len()) {
+            (Holding::Shared, _) => "Bytes of RAM: the workspace that it shares.",
+            (_, 1) => "Bytes of RAM: the workspace.",
+            _ => "Bytes of RAM: the workspace, all its pools.",
+        };
+        constant(arena, "ARENA_BYTES", "usize", integer(compiled.arena_bytes));
         if self.has_state() {
             let bytes = integer(compiled.program.state_bytes());
             constant("Bytes of these that are kept from run to run.", "STATE_BYTES", "usize", bytes);
         }
-        constant("Bytes of flash: the constants.", "CONSTANT_BYTES", "usize", integer(constant_bytes));
+        let flash = match self.holding() {
+            Holding::Shared => "Bytes of flash: the constants that it shares.",
+            Holding::Own | Holding::Static => "Bytes of flash: the constants.",
+        };
+        constant(flash, "CONSTANT_BYTES", "usize", integer(constant_bytes));
+        if self.holding() != Holding::Shared {
+            self.memories().bytes(|doc, name, value| constant(&doc, &name, "usize", value));
+        }
         let macs = if compiled.program.has_control() {
             "Multiply-accumulates of a run; of branches those of the larger one, of loops those of\none iteration."
         } else {
@@ -141,10 +201,13 @@ impl Runner<'_> {
         };
         constant(macs, "MACS", "u64", integer(compiled.program.macs()));
         code.doc("The steps, in order; what an instrument is told of them.");
-        code.line("pub const STEPS: &'static [::aot_rt::StepInfo] = &steps::STEPS;");
+        let steps: usize = compiled.program.steps.iter().map(|step| step.with_nested().len()).sum();
+        code.line(format!("pub const STEPS: &'static [::aot_rt::StepInfo; {steps}] = &steps::STEPS;"));
+        metadata::constant(code);
         let inputs = self.ports.inputs.iter().map(|port| ("input", port));
         let outputs = self.ports.outputs.iter().map(|port| ("output", port));
-        for (role, port) in inputs.chain(outputs) {
+        let kept = self.ports.kept.iter().map(|port| ("kept tensor", port));
+        for (role, port) in inputs.chain(outputs).chain(kept) {
             code.blank();
             let name = docs::code_span(&port.port.name);
             let (upper, shape) = (&port.upper, &port.ty().shape);
@@ -163,52 +226,32 @@ impl Runner<'_> {
         }
     }
 
-    fn constructors(&self, code: &mut Code) {
+    fn input_region(&self, code: &mut Code, port: &Port<'_>) {
         code.blank();
-        code.doc("A runner whose memory is zero; a `static` of it takes no flash.");
-        code.line("#[must_use]");
-        code.block("pub const fn new() -> Self {", "}", |code| {
-            code.block("Self {", "}", |code| {
-                code.line("workspace: ::aot_rt::Workspace::new(),");
-                if self.has_state() {
-                    code.line("has_state: false,");
-                }
-                if self.pushed_layers().is_some() {
-                    code.line("rows: ::aot_rt::kernels::Rows::new(),");
-                    code.line("pushed: 0,");
-                }
-            });
-        });
-        code.blank();
-        code.doc(
-            "The one runner in static memory: on the first call, and `None` on every later\n\
-             one. It takes no memory in a program that does not call this.",
+        code.doc(format!(
+            "{}\n\nIts region in the workspace, to be written before\n[`run_in_place`](Self::run_in_place).",
+            docs::port("Input", port)
+        ));
+        code.block(
+            format!("pub fn {}_mut(&mut self) -> &mut {} {{", port.ident, port.array()),
+            "}",
+            |code| {
+                let (memory, region) = (&self.ports.memory(port).name, port.place.arguments());
+                code.line(format!("self.{memory}.write::<{region}>()"));
+            },
         );
-        code.line("#[must_use]");
-        code.block("pub fn take() -> ::core::option::Option<&'static mut Self> {", "}", |code| {
-            let name = self.name();
-            code.assign(
-                &format!("static RUNNER: ::aot_rt::Singleton<{name}>"),
-                &format!("::aot_rt::Singleton::new({name}::new())"),
-            );
-            code.line("RUNNER.take()");
-        });
     }
 
-    fn fill_workspace(&self, code: &mut Code) {
+    fn result_region(&self, code: &mut Code, title: &str, port: &Port<'_>) {
         code.blank();
-        code.doc(
-            "Fills the workspace with `byte`: for tests, since no result depends on what it\n\
-             held, and to find out later what a run has used.",
-        );
-        if self.has_state() {
-            code.doc("\nThe next run starts from the initial state.");
-        }
-        code.block("pub fn fill_workspace(&mut self, byte: u8) {", "}", |code| {
-            code.line("self.workspace.fill(byte);");
-            if self.has_state() {
-                code.line("self.has_state = false;");
-            }
+        code.doc(format!(
+            "{}\n\nAs the last run left it; writing an input may destroy it.",
+            docs::port(title, port)
+        ));
+        code.line("#[must_use]");
+        code.block(format!("pub fn {}(&self) -> &{} {{", port.ident, port.array()), "}", |code| {
+            let (memory, region) = (&self.ports.memory(port).name, port.place.arguments());
+            code.line(format!("self.{memory}.read::<{region}>()"));
         });
     }
 
@@ -219,9 +262,8 @@ impl Runner<'_> {
             for port in &self.ports.inputs {
                 code.line(format!("*self.{}_mut() = *{};", port.ident, self.input_array(port)));
             }
-            let end = if self.ports.output_place == Placement::Caller { ";" } else { "" };
             let passed = self.passed_on(self.output_arguments());
-            code.line(format!("self.run_in_place_with({passed}){end}"));
+            code.line(format!("self.run_in_place_with({passed}){}", self.end()));
         });
         code.line("}");
     }
@@ -235,51 +277,83 @@ impl Runner<'_> {
              The steps use that memory, too: write the inputs again before the next run."
         };
         self.uninstrumented(code, name, takes_inputs, doc);
-        let use_workspace = steps.use_workspace();
-        self.instrumented_with(code, name, takes_inputs, |code| {
-            if self.model.compiled.program.steps.len() > MANY_STEPS {
-                code.line(r#"#[allow(clippy::too_many_lines, reason = "a line for each step")]"#);
-            }
-            if !use_workspace && self.ports.output_place == Placement::Caller {
-                code.line(r#"#[allow(clippy::unused_self, reason = "no step needs memory of its own")]"#);
-            }
-        });
+        let sites: Vec<_> = steps.sites(0).collect();
+        if self.devices.is_used() {
+            self.instrumented(code, name, takes_inputs);
+            self.managed(code, takes_inputs);
+            self.private_steps(code, takes_inputs);
+        } else {
+            self.instrumented(code, name, takes_inputs);
+        }
         code.indented(|code| {
             self.ensure_state(code);
-            if use_workspace {
-                code.line("let workspace = &mut self.workspace;");
-            }
+            steps.borrow_memories(code, "self", &sites);
             if steps.steps().is_empty() {
-                code.line("let _ = instrument; // There is no step.");
+                self.ignore_environment(code, "There is no step.");
+            } else {
+                self.ignore_kernels(code, steps, 0);
             }
             let unused = |port: &&Port<'_>| takes_inputs && !steps.use_port(port);
             for port in self.ports.inputs.iter().filter(unused) {
                 code.line(format!("let _ = {}; // No step reads it.", self.input_array(port)));
             }
-            if let (Placement::Caller, Some(outputs)) = (self.ports.output_place, self.outputs_struct()) {
-                let names: Vec<_> = self.ports.outputs.iter().map(|port| port.ident.clone()).collect();
-                code.wide_list(&format!("let {outputs} {{ "), &names, " } = outputs;");
-            }
+            self.named_outputs(code, steps);
+            self.doubt_state(code);
             steps.calls(code, 0, |port| self.array(port));
-            if self.ports.output_place == Placement::Workspace {
-                self.result(code);
-            }
+            self.trust_state(code);
+            self.end_of_steps(code);
         });
         code.line("}");
+    }
+
+    /// What the function that calls the steps gives.
+    pub(super) fn end_of_steps(&self, code: &mut Code) {
+        if self.devices.is_used() {
+            code.line("Ok(())");
+        } else {
+            self.result(code, "self");
+        }
+    }
+
+    /// The rest of a function that runs `run_steps` between the devices' activation and
+    /// deactivation.
+    pub(super) fn managed(&self, code: &mut Code, takes_inputs: bool) {
+        let inputs = if takes_inputs { self.input_arguments() } else { Vec::new() };
+        let passed = self.passed_on([inputs, self.output_arguments()].concat());
+        code.indented(|code| {
+            code.line("let result = devices.begin();");
+            code.line(format!("let result = result.and_then(|()| self.run_steps({passed}));"));
+            if self.has_state() {
+                code.line("let result = devices.end(result);");
+                // It may be half of what it was and half of what it was to become.
+                let forget = format!("{} = false;", self.flag("has_state"));
+                code.block("if result.is_err() {", "}", |code| code.line(forget));
+                code.line("result?;");
+            } else {
+                code.line("devices.end(result)?;");
+            }
+            self.result(code, "self");
+        });
+        code.line("}");
+    }
+
+    /// `fn run_steps(..) -> .. {`
+    pub(super) fn private_steps(&self, code: &mut Code, takes_inputs: bool) {
+        code.blank();
+        code.doc("The steps, until a device fails.");
+        self.function(code, "fn run_steps", &[INSTRUMENT], takes_inputs, "()");
     }
 
     /// A function `name` that runs `name_with` without an instrument.
     pub(super) fn uninstrumented(&self, code: &mut Code, name: &str, takes_inputs: bool, doc: &str) {
         code.blank();
         code.doc(doc);
-        self.function(code, &format!("pub fn {name}("), &[], takes_inputs);
-        let inputs = match self.inputs_struct() {
-            Some(_) => vec!["inputs".to_owned()],
-            None => self.ports.inputs.iter().map(|port| port.ident.clone()).collect(),
-        };
-        let inputs = if takes_inputs { inputs } else { Vec::new() };
-        let passed = [vec!["&mut ()".to_owned()], inputs, self.output_arguments()].concat();
-        let end = if self.ports.output_place == Placement::Caller { ";" } else { "" };
+        self.doc_errors(code);
+        self.function(code, &format!("pub fn {name}"), &[], takes_inputs, &self.value());
+        let inputs = if takes_inputs { self.input_arguments() } else { Vec::new() };
+        let environment = [vec!["&mut ()".to_owned()], self.company_arguments()].concat();
+        let passed = [environment, inputs, self.output_arguments()].concat();
+        let end = self.end();
         code.indented(|code| {
             code.list(&format!("self.{name}_with("), &passed, &format!("){end}"), CALL_WIDTH);
         });
@@ -288,58 +362,107 @@ impl Runner<'_> {
 
     /// `pub fn name_with(&mut self, instrument, ..) -> .. {`.
     pub(super) fn instrumented(&self, code: &mut Code, name: &str, takes_inputs: bool) {
-        self.instrumented_with(code, name, takes_inputs, |_| ());
-    }
-
-    fn instrumented_with(
-        &self,
-        code: &mut Code,
-        name: &str,
-        takes_inputs: bool,
-        attributes: impl FnOnce(&mut Code),
-    ) {
         code.blank();
         code.doc(format!("[`{name}`](Self::{name}), observed by `instrument`."));
-        attributes(code);
-        self.function(code, &format!("pub fn {name}_with("), &[INSTRUMENT], takes_inputs);
+        self.doc_errors(code);
+        self.function(code, &format!("pub fn {name}_with"), &[INSTRUMENT], takes_inputs, &self.value());
     }
 
-    /// What a run hands on: the instrument, and `arguments`.
+    /// What a run hands on: the instrument, what else comes with it, and `arguments`.
     pub(super) fn passed_on(&self, arguments: Vec<String>) -> String {
-        [vec!["instrument".to_owned()], arguments].concat().join(", ")
+        [vec!["instrument".to_owned()], self.company_arguments(), arguments].concat().join(", ")
     }
 
-    pub(super) fn has_state(&self) -> bool {
-        !self.model.compiled.program.states.is_empty()
-    }
-
-    /// Resets the state before the first run.
-    pub(super) fn ensure_state(&self, code: &mut Code) {
-        if self.has_state() {
-            code.block("if !self.has_state {", "}", |code| code.line("self.reset();"));
+    /// Gives the caller's arrays for outputs their names. Those without elements are not written.
+    pub(super) fn named_outputs(&self, code: &mut Code, steps: &Steps<'_>) {
+        let outputs = &self.ports.outputs;
+        match (self.ports.output_place, self.outputs_struct()) {
+            (Placement::Workspace, _) => (),
+            (Placement::Caller, Some(name)) => {
+                let ignored = |port: &Port<'_>| if steps.use_port(port) { "" } else { ": _" };
+                let names: Vec<_> = outputs.iter().map(|port| port.ident.clone() + ignored(port)).collect();
+                code.wide_list(&format!("let {name} {{ "), &names, " } = outputs;");
+            }
+            (Placement::Caller, None) => {
+                for port in outputs.iter().filter(|port| !steps.use_port(port)) {
+                    code.line(format!("let _ = {}; // It has no element.", port.ident));
+                }
+            }
         }
     }
 
-    pub(super) fn result(&self, code: &mut Code) {
-        match (self.outputs_struct(), self.ports.outputs.as_slice()) {
-            (Some(name), outputs) => code.block(format!("{name} {{"), "}", |code| {
-                for port in outputs {
-                    code.line(format!("{0}: self.{0}(),", port.ident));
-                }
-            }),
-            (None, [port]) => code.line(format!("self.{}()", port.ident)),
-            (None, _) => (),
+    /// What ends a call that is a function's last.
+    pub(super) fn end(&self) -> &'static str {
+        if self.fallible() || self.value() != "()" { "" } else { ";" }
+    }
+
+    /// Says that no step from `first` on calls a kernel that is bound by name.
+    pub(super) fn ignore_kernels(&self, code: &mut Code, steps: &Steps<'_>, first: usize) {
+        if self.binds() && !steps.call_bound(&steps.sites(first).collect::<Vec<_>>()) {
+            code.line("let _ = kernels; // No step calls one.");
+        }
+    }
+
+    /// Says that nothing in a function observes or calls anything.
+    pub(super) fn ignore_environment(&self, code: &mut Code, why: &str) {
+        match self.company_arguments().as_slice() {
+            [] => code.line(format!("let _ = instrument; // {why}")),
+            company => code.line(format!("let _ = (instrument, {}); // {why}", company.join(", "))),
+        }
+    }
+
+    /// What a run of `runner` gives, at the end of its function.
+    pub(super) fn result(&self, code: &mut Code, runner: &str) {
+        let [open, close] = if self.fallible() { ["Ok(", ")"] } else { ["", ""] };
+        match (self.ports.output_place, self.outputs_struct(), self.ports.outputs.as_slice()) {
+            (Placement::Workspace, Some(name), outputs) => {
+                code.block(format!("{open}{name} {{"), &format!("}}{close}"), |code| {
+                    for port in outputs {
+                        code.line(format!("{0}: {runner}.{0}(),", port.ident));
+                    }
+                });
+            }
+            (Placement::Workspace, None, [port]) => {
+                code.line(format!("{open}{runner}.{}(){close}", port.ident));
+            }
+            _ if self.fallible() => code.line("Ok(())"),
+            _ => (),
         }
     }
 
     /// `fn name(&mut self, instrument, ..) -> .. {`, without the inputs.
     pub(super) fn private_signature(&self, code: &mut Code, name: &str) {
-        self.function(code, &format!("fn {name}("), &[INSTRUMENT], false);
+        self.function(code, &format!("fn {name}"), &[INSTRUMENT], false, &self.value());
     }
 
-    fn function(&self, code: &mut Code, open: &str, environment: &[&str], takes_inputs: bool) {
+    /// What a run gives; nothing where the outputs are the caller's.
+    fn value(&self) -> String {
+        match (self.ports.output_place, self.outputs_struct(), &self.ports.outputs[..]) {
+            (Placement::Workspace, Some(name), _) => format!("{name}<'_>"),
+            (Placement::Workspace, None, [port]) => format!("&{}", port.array()),
+            _ => "()".into(),
+        }
+    }
+
+    /// The arguments for inputs.
+    fn input_arguments(&self) -> Vec<String> {
+        match self.inputs_struct() {
+            Some(_) => vec!["inputs".to_owned()],
+            None => self.ports.inputs.iter().map(|port| port.ident.clone()).collect(),
+        }
+    }
+
+    /// `run` as it is declared.
+    pub(super) fn declaration_of_run(&self) -> String {
+        let mut code = Code::new(0);
+        self.function(&mut code, "pub fn run", &[], true, &self.value());
+        code.into_text().trim_end_matches(" {\n").to_owned()
+    }
+
+    fn function(&self, code: &mut Code, open: &str, environment: &[&str], takes_inputs: bool, value: &str) {
         let mut arguments = vec!["&mut self".to_owned()];
         arguments.extend(environment.iter().map(ToString::to_string));
+        arguments.extend(self.company_parameters());
         if takes_inputs {
             match (self.inputs_struct(), self.ports.inputs.as_slice()) {
                 (Some(name), _) => arguments.push(format!("inputs: {name}<'_>")),
@@ -349,12 +472,8 @@ impl Runner<'_> {
             }
         }
         arguments.extend(self.output_parameters());
-        let result = match (self.ports.output_place, self.outputs_struct(), &self.ports.outputs[..]) {
-            (Placement::Workspace, Some(name), _) => format!(" -> {name}<'_>"),
-            (Placement::Workspace, None, [port]) => format!(" -> &{}", port.array()),
-            _ => String::new(),
-        };
-        code.wide_list(open, &arguments, &format!("){result} {{"));
+        let open = format!("{open}{}(", self.devices.bounds(code, open));
+        code.wide_list(&open, &arguments, &format!("){} {{", self.result_type(value)));
     }
 
     /// The parameters for outputs, where they are the caller's.
@@ -401,44 +520,8 @@ fn derives(attribute: &str, name: &str) -> bool {
     attribute.contains("derive") && attribute.split(|c: char| !c.is_alphanumeric()).any(|word| word == name)
 }
 
-/// The function that sets the state as the model file says.
-fn reset(code: &mut Code) {
-    code.blank();
-    code.doc(
-        "Sets what is kept from run to run as the model file says; the first run does it\n\
-         by itself.",
-    );
-    code.block("pub fn reset(&mut self) {", "}", |code| {
-        code.line("steps::reset(&mut self.workspace);");
-        code.line("self.has_state = true;");
-    });
-}
-
-fn input_region(code: &mut Code, port: &Port<'_>) {
-    code.blank();
-    code.doc(format!(
-        "{}\n\nIts region in the workspace, to be written before\n[`run_in_place`](Self::run_in_place).",
-        docs::port("Input", port)
-    ));
-    code.block(format!("pub fn {}_mut(&mut self) -> &mut {} {{", port.ident, port.array()), "}", |code| {
-        code.line(format!("self.workspace.write::<{}>()", port.region()))
-    });
-}
-
-fn output_region(code: &mut Code, port: &Port<'_>) {
-    code.blank();
-    code.doc(format!(
-        "{}\n\nAs the last run left it; writing an input may destroy it.",
-        docs::port("Output", port)
-    ));
-    code.line("#[must_use]");
-    code.block(format!("pub fn {}(&self) -> &{} {{", port.ident, port.array()), "}", |code| {
-        code.line(format!("self.workspace.read::<{}>()", port.region()));
-    });
-}
-
 fn quantize(code: &mut Code, port: &Port<'_>) {
-    let element = port.element();
+    let number = port.number();
     // There is no helper for 64 bits: no operator takes such numbers as quantized.
     if port.quantization().is_none() || port.ty().dtype == DType::I64 {
         return;
@@ -446,20 +529,20 @@ fn quantize(code: &mut Code, port: &Port<'_>) {
     code.blank();
     code.doc(format!("The integer of input {} nearest to `real`.", docs::code_span(&port.port.name)));
     code.line("#[must_use]");
-    code.block(format!("pub fn quantize_{}(real: f32) -> {element} {{", port.ident), "}", |code| {
-        code.line(format!("Self::{}_QUANTIZATION.quantize_{element}(real)", port.upper));
+    code.block(format!("pub fn quantize_{}(real: f32) -> {number} {{", port.ident), "}", |code| {
+        code.line(format!("Self::{}_QUANTIZATION.quantize_{}(real)", port.upper, port.ty().dtype.name()));
     });
 }
 
-fn dequantize(code: &mut Code, port: &Port<'_>) {
-    let element = port.element();
+fn dequantize(code: &mut Code, role: &str, port: &Port<'_>) {
+    let number = port.number();
     if port.quantization().is_none() || port.ty().dtype == DType::I64 {
         return;
     }
     code.blank();
-    code.doc(format!("The real value of an integer of output {}.", docs::code_span(&port.port.name)));
+    code.doc(format!("The real value of an integer of {role} {}.", docs::code_span(&port.port.name)));
     code.line("#[must_use]");
-    code.block(format!("pub fn dequantize_{}(q: {element}) -> f32 {{", port.ident), "}", |code| {
+    code.block(format!("pub fn dequantize_{}(q: {number}) -> f32 {{", port.ident), "}", |code| {
         let q = if port.ty().dtype == DType::I32 { "q" } else { "q.into()" };
         code.line(format!("Self::{}_QUANTIZATION.dequantize({q})", port.upper));
     });

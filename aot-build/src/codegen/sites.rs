@@ -43,9 +43,10 @@ impl<'m> Steps<'m> {
         self.decides(site.step).into_iter().chain(self.arguments(site))
     }
 
-    /// Whether a step itself works in the workspace.
-    pub(super) fn works_in_workspace(&self, site: Site<'m>) -> bool {
-        self.uses(site).any(|argument| matches!(argument.place, Place::Workspace(..)))
+    /// Whether a step itself works in the memory at this position.
+    pub(super) fn works_in(&self, site: Site<'m>, memory: usize) -> bool {
+        self.uses(site)
+            .any(|argument| matches!(argument.place, Place::Memory(region) if region.memory == memory))
     }
 
     /// The caller's arrays that steps use themselves, each once, and whether one of them

@@ -3,24 +3,26 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use aot_rt::Access;
 use aot_rt::kernels::{Kernel, Kind, Mode};
-use aot_rt::{Access, DType};
 
+use super::devices::Devices;
 use super::docs;
 use super::literal::{integer, params};
+use super::memories::{ConstantPlace, Memories, Memory, Region};
 use super::ports::{Port, Ports};
 use super::sites::Site;
 use super::specialise::specialises;
 use super::writer::{CALL_WIDTH, Code};
-use crate::config::Optimize;
+use crate::config::{Calls, Optimize};
 use crate::error::spaced;
 use crate::program::{ConstantView, Flow, Operand, Step, Storage, View, Work, overlapped};
 use crate::{Compiled, Model};
 
 /// How a step reaches one of its operands.
 pub(super) enum Place<'p> {
-    /// In the workspace, at this byte.
-    Workspace(View, usize),
+    /// In memory that the step is handed.
+    Memory(Region),
     /// In the caller's array.
     Caller(View, &'p Port<'p>),
     /// In the constants.
@@ -29,34 +31,50 @@ pub(super) enum Place<'p> {
 
 /// An operand of a step, as its function names it.
 pub(super) struct Argument<'p> {
-    pub(super) name: &'static str,
+    pub(super) name: &'p str,
     pub(super) access: Access,
     pub(super) place: Place<'p>,
+}
+
+/// How a kernel is given its parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Form {
+    /// As a struct.
+    Shared,
+    /// As constants that it is compiled for.
+    Specialised,
+    /// As a `Kernel`, whatever the kernel is.
+    Described,
 }
 
 /// Prints the module `steps`, and the calls in it.
 pub(super) struct Steps<'m> {
     model: &'m Model,
     ports: &'m Ports<'m>,
+    pub(super) devices: &'m Devices<'m>,
     /// What the module imports from the runtime.
     pub(super) imports: BTreeSet<&'static str>,
     /// What it imports from there beside the kernels.
     pub(super) kernel_imports: BTreeSet<&'static str>,
     /// Parameters already printed: kernel's name and parameters to their name.
-    params: HashMap<(&'static str, String), String>,
+    params: HashMap<(&'static str, Form, String), String>,
+    /// Whether behind one of the steps comes that of the next position, without a word on it.
+    pub(super) falls_through: bool,
     /// Positions in the table of steps, by name.
     indices: HashMap<&'m str, usize>,
 }
 
 impl<'m> Steps<'m> {
-    pub(super) fn new(model: &'m Model, ports: &'m Ports<'m>) -> Self {
+    pub(super) fn new(model: &'m Model, ports: &'m Ports<'m>, devices: &'m Devices<'m>) -> Self {
         let steps = model.compiled.program.steps.iter().flat_map(Step::with_nested);
         Self {
             model,
             ports,
+            devices,
             imports: BTreeSet::new(),
             kernel_imports: BTreeSet::new(),
             params: HashMap::new(),
+            falls_through: false,
             indices: steps.enumerate().map(|(i, step)| (step.name.as_str(), i)).collect(),
         }
     }
@@ -65,21 +83,48 @@ impl<'m> Steps<'m> {
         &self.model.compiled
     }
 
+    pub(super) fn calls_by(&self) -> Calls {
+        self.model.config.calls
+    }
+
+    /// Most multiply-accumulates of a step, if they are limited.
+    pub(super) fn most_macs(&self) -> Option<u64> {
+        self.model.config.max_step_macs.map(std::num::NonZeroU64::get)
+    }
+
     pub(super) fn place(&self, operand: &Operand) -> Place<'m> {
         let view = match operand {
-            Operand::Constant(view) => return Place::Constant(*view),
+            Operand::Constant(view) => {
+                return match self.memories().constant(*view) {
+                    Some(ConstantPlace::Copied(region)) if view.len > 0 => Place::Memory(region),
+                    _ => Place::Constant(*view),
+                };
+            }
             Operand::Buffer(view) => *view,
         };
         match self.compiled().program.buffer(view.buffer).storage {
-            Storage::Workspace => {
-                Place::Workspace(view, self.compiled().offsets[view.buffer.index()] + view.offset)
-            }
+            Storage::Workspace => Place::Memory(self.region(view)),
             Storage::Input(i) => Place::Caller(view, &self.ports.inputs[i]),
             Storage::Output(i) => Place::Caller(view, &self.ports.outputs[i]),
         }
     }
 
-    /// Where a view starts in the workspace, if that is where it is.
+    /// The memory that an input or output is in.
+    pub(super) fn memory(&self, port: &Port<'_>) -> &'m Memory {
+        self.ports.memory(port)
+    }
+
+    pub(super) fn memories(&self) -> &'m Memories {
+        &self.ports.memories
+    }
+
+    /// Where a view of the workspace is.
+    pub(super) fn region(&self, view: View) -> Region {
+        let address = self.compiled().offsets[view.buffer.index()] + view.offset;
+        self.memories().region(address, view.dtype, view.len)
+    }
+
+    /// Where a view starts in the workspace, all pools one behind the other, if that is where it is.
     fn start(&self, view: View) -> Option<usize> {
         let in_workspace = self.compiled().program.buffer(view.buffer).storage == Storage::Workspace;
         in_workspace.then(|| self.compiled().offsets[view.buffer.index()] + view.offset)
@@ -96,7 +141,7 @@ impl<'m> Steps<'m> {
 
     /// How a step calls its kernel. Elementwise kernels of a run are given rows as
     /// they are given whole tensors.
-    fn mode(&self, Site { step, layer }: Site<'_>) -> Mode {
+    pub(super) fn mode(&self, Site { step, layer }: Site<'_>) -> Mode {
         match (layer, step.kind()) {
             (None, _) | (_, Kind::Elementwise) => step.mode(|view| self.start(view)),
             (Some(layer), _) => Mode::Row { rings: [layer.rings[0], layer.rings[1]], row: 0 },
@@ -106,22 +151,16 @@ impl<'m> Steps<'m> {
     /// The operands of a step's kernel; where `x` and `y` share a region, that stands for both.
     pub(super) fn arguments(&self, site: Site<'m>) -> Vec<Argument<'m>> {
         let step = site.step;
-        let infos = step.kernel().map_or(&[][..], Kernel::operands);
-        let operands = step.operands.iter().zip(infos);
+        let operands = step.operands.iter().zip(step.operand_infos());
         let mut arguments: Vec<_> = operands
-            .map(|(operand, info)| Argument {
-                name: info.name,
-                access: info.access,
-                place: self.place(operand),
-            })
+            .map(|(operand, (name, access))| Argument { name, access, place: self.place(operand) })
             .collect();
         match (self.mode(site), &step.operands[..]) {
             (Mode::InPlace, _) => drop(arguments.remove(0)),
             (Mode::Overlapping(_), [Operand::Buffer(x), Operand::Buffer(y), ..]) => {
                 let start = |view: View| self.compiled().offsets[view.buffer.index()] + view.offset;
                 let [first, bytes] = overlapped([*x, *y], start);
-                let region = View { len: bytes / y.dtype.size(), ..*y };
-                let place = Place::Workspace(region, first);
+                let place = Place::Memory(self.memories().region(first, y.dtype, bytes / y.dtype.size()));
                 arguments.splice(..2, [Argument { name: "memory", access: Access::Write, place }]);
             }
             _ => (),
@@ -130,19 +169,9 @@ impl<'m> Steps<'m> {
     }
 
     /// Channels of the largest cell that a step computes on the stack, if any does.
-    fn largest_cell(&self) -> Option<usize> {
+    pub(super) fn largest_cell(&self) -> Option<usize> {
         let overlapping = self.sites(0).filter(|site| matches!(self.mode(*site), Mode::Overlapping(_)));
         overlapping.filter_map(|site| site.step.window()).map(|(_, channels)| channels[1]).max()
-    }
-
-    /// Whether any step works in the workspace.
-    pub(super) fn use_workspace(&self) -> bool {
-        self.use_workspace_from(0)
-    }
-
-    /// Whether any step from `first` on works in the workspace.
-    pub(super) fn use_workspace_from(&self, first: usize) -> bool {
-        self.sites(first).any(|site| self.works_in_workspace(site))
     }
 
     /// Whether any step reads or writes the caller's array `port`.
@@ -159,7 +188,7 @@ impl<'m> Steps<'m> {
                 self.rows_call(code, run, &array);
                 steps.start = run.steps().end;
             } else {
-                self.call(code, "steps::", self.site(i), &array, &[], ");");
+                self.call(code, "steps::", self.site(i), &array, &[], ";");
             }
         }
     }
@@ -169,12 +198,13 @@ impl<'m> Steps<'m> {
         let arguments = self.arguments(site).into_iter();
         let caller = arguments.filter_map(|argument| match argument.place {
             Place::Caller(_, port) => Some((argument, port)),
-            Place::Workspace(..) | Place::Constant(_) => None,
+            Place::Memory(_) | Place::Constant(_) => None,
         });
         caller.collect()
     }
 
-    /// The call of a step, with `more` arguments behind the caller's arrays.
+    /// The call of a step, with `more` arguments behind the caller's arrays, and `end` behind
+    /// the call.
     pub(super) fn call(
         &self,
         code: &mut Code,
@@ -182,7 +212,7 @@ impl<'m> Steps<'m> {
         site: Site<'m>,
         array: &impl Fn(&Port<'_>) -> String,
         more: &[&str],
-        close: &str,
+        end: &str,
     ) {
         let (family, mut arrays) = match site.step.control() {
             Some(_) => {
@@ -194,12 +224,17 @@ impl<'m> Steps<'m> {
         };
         arrays.extend(more.iter().map(ToString::to_string));
         let arguments = self.passed(&family, arrays);
-        code.list(&format!("{path}{}(", site.step.name), &arguments, close, CALL_WIDTH);
+        let close = format!("){}{end}", self.propagated(&family));
+        code.list(&format!("{path}{}(", site.step.name), &arguments, &close, CALL_WIDTH);
+    }
+
+    /// Whether any step has a kernel, on the CPU or on a device.
+    fn have_parameters(&self) -> bool {
+        self.sites(0).any(|site| site.step.kernel().is_some() || site.step.call().is_some())
     }
 
     /// The module.
     pub(super) fn module(mut self, code: &mut Code) {
-        let runner = &self.model.type_name;
         let mut functions = Code::new(code.indent() + 1);
         for i in 0..self.steps().len() {
             if let Some(run) = self.compiled().program.runs.iter().find(|run| run.first == i) {
@@ -209,20 +244,26 @@ impl<'m> Steps<'m> {
                 self.step(&mut functions, site);
             }
         }
+        self.load_constants(&mut functions);
         self.reset(&mut functions);
         if let (Some(pushed), [input]) = (self.compiled().program.pushed, &self.ports.inputs[..]) {
             self.input_row(&mut functions, input, pushed);
+        } else {
+            self.step_function(&mut functions);
         }
         self.table(&mut functions);
+        self.kernel_table(&mut functions);
+        let mut modes = Code::new(code.indent() + 1);
+        self.used_modes(&mut modes);
         if !self.steps().is_empty() {
             self.imports.extend(["Action", "Elements", "Instrument"]);
         }
         self.imports.insert("StepInfo");
-        let has_constants = !self.compiled().program.constants.bytes().is_empty();
         code.doc("The steps of a run, in order.");
         code.block("mod steps {", "}", |code| {
             let names = |set: &BTreeSet<&str>| set.iter().map(ToString::to_string).collect::<Vec<_>>();
             match names(&self.kernel_imports) {
+                names if names.is_empty() && !self.have_parameters() => (),
                 names if names.is_empty() => code.line("use ::aot_rt::kernels;"),
                 names => {
                     let names = [vec!["self".to_owned()], names].concat();
@@ -234,23 +275,20 @@ impl<'m> Steps<'m> {
                 [import] => code.line(format!("use ::aot_rt::{import};")),
                 imports => code.wide_list("use ::aot_rt::{", imports, "};"),
             }
-            if self.use_workspace() {
+            self.device_names(code);
+            self.workspace_type(code);
+            if self.binds() {
                 code.blank();
-                code.line(format!(
-                    "type Workspace = ::aot_rt::Workspace<{{ super::{runner}::ARENA_BYTES }}>;"
-                ));
+                code.line(format!("type Kernels = super::{}Kernels;", self.model.type_name));
             }
+            code.append(modes);
             if let Some(channels) = self.largest_cell() {
                 code.blank();
                 code.doc("Channels of the largest cell that is computed on the stack, for a result that overlaps its operand.");
                 code.line(format!("const CELL: usize = {};", integer(channels)));
             }
-            if has_constants {
-                code.blank();
-                code.assign(
-                    &format!("static CONSTANTS: ::aot_rt::Constants<{{ super::{runner}::CONSTANT_BYTES }}>"),
-                    "::aot_rt::Constants::new(*super::CONSTANT_DATA)",
-                );
+            if !self.memories().owner.is_shared {
+                self.memories().statics(code, "super::");
             }
             code.append(functions);
         });
@@ -261,30 +299,37 @@ impl<'m> Steps<'m> {
         code.blank();
         match &site.step.work {
             Work::Kernel(kernel) => {
-                let parameters = self.parameters(code, site.step, kernel);
+                let parameters = self.parameters(code, &site.step.name, kernel, self.form(kernel));
                 self.function(code, site, kernel, &parameters);
             }
+            Work::Call(call) => self.call_function(code, site, call),
             Work::Control(control) => self.control(code, site, control),
         }
     }
 
-    /// Prints the step's parameters, unless an earlier step has equal ones; gives
-    /// their name.
-    fn parameters(&mut self, code: &mut Code, step: &Step, kernel: &Kernel) -> String {
+    /// Prints a kernel's parameters, unless an earlier step has equal ones; gives their name,
+    /// which is `step` where they are printed.
+    pub(super) fn parameters(&mut self, code: &mut Code, step: &str, kernel: &Kernel, form: Form) -> String {
         let mut text = Code::new(code.indent());
         params(&mut text, "", kernel.params(), "");
-        let key = (kernel.name(), text.into_text());
+        let key = (kernel.name(), form, text.into_text());
         if let Some(name) = self.params.get(&key) {
             return name.clone();
         }
         let ty = kernel.params().name();
-        let name = if self.specialised(kernel) {
+        let name = if form == Form::Described {
+            self.kernel_imports.insert("Kernel");
+            let name = step.to_ascii_uppercase();
+            let open = format!("static {name}: Kernel = Kernel::{}(", kernel.variant());
+            params(code, &open, kernel.params(), ");");
+            name
+        } else if form == Form::Specialised {
             self.imports.insert("specialise");
-            let name = type_of_step(&step.name);
+            let name = type_of_step(step);
             params(code, &format!("specialise!({name}: kernels::{ty} = "), kernel.params(), ");");
             name
         } else {
-            let name = step.name.to_ascii_uppercase();
+            let name = step.to_ascii_uppercase();
             params(code, &format!("static {name}: kernels::{ty} = "), kernel.params(), ";");
             name
         };
@@ -297,34 +342,57 @@ impl<'m> Steps<'m> {
         let step = site.step;
         code.doc(description(step));
         let arguments = self.arguments(site);
-        let array = |(argument, port): &(Argument<'_>, &Port<'_>)| {
-            let reference = if argument.access == Access::Write { "&mut " } else { "&" };
-            format!("{}: {reference}{}", argument.name, port.array())
-        };
-        let mut arrays: Vec<_> = self.arrays(site).iter().map(array).collect();
+        let mut arrays = self.array_parameters(site);
         if site.layer.is_some() {
             arrays.push("row: usize".to_owned());
         }
-        let signature = self.signature(&[site], arrays);
         let mut body = Code::new(code.indent() + 1);
         self.before(&mut body, site);
         self.regions(&mut body, &arguments);
         for argument in &arguments {
             self.binding(&mut body, argument);
         }
+        if self.described() {
+            self.described_call(&mut body, site, kernel, parameters, &arguments);
+        } else {
+            self.direct_call(&mut body, site, kernel, parameters, &arguments);
+        }
+        self.after(&mut body, site);
+        self.success(&mut body, &[site]);
+        // A frame of its own: a run takes the stack of its deepest step, not that of all.
+        code.line("#[inline(never)]");
+        self.open(code, &step.name, &[site], arrays);
+        code.append(body);
+        code.line("}");
+    }
+
+    /// Calls a step's kernel by its typed function.
+    fn direct_call(
+        &mut self,
+        code: &mut Code,
+        site: Site<'m>,
+        kernel: &Kernel,
+        parameters: &str,
+        arguments: &[Argument<'_>],
+    ) {
         let mut call = vec![format!("&{parameters}")];
-        let tensors = self.tensors(&mut body, site, kernel, parameters);
+        let tensors = self.tensors(code, site, kernel, parameters);
         let rest = arguments.iter().filter(|argument| !["x", "y", "memory"].contains(&argument.name));
         let rest = rest.map(|argument| match (argument.name, site.elementwise_rings()) {
             ("b", Some([_, _, ring])) => self.ring_row("b", ring),
             (name, _) => name.to_owned(),
         });
         call.extend(tensors.into_iter().chain(rest.collect::<Vec<_>>()));
-        body.list(&format!("kernels::{}(", kernel.name()), &call, ");", CALL_WIDTH);
-        self.after(&mut body, site);
-        code.wide_list(&format!("pub fn {}(", step.name), &signature, ") {");
-        code.append(body);
-        code.line("}");
+        code.list(&format!("kernels::{}(", kernel.name()), &call, ");", CALL_WIDTH);
+    }
+
+    /// The parameters for the caller's arrays.
+    pub(super) fn array_parameters(&self, site: Site<'m>) -> Vec<String> {
+        let array = |(argument, port): &(Argument<'_>, &Port<'_>)| {
+            let reference = if argument.access == Access::Write { "&mut " } else { "&" };
+            format!("{}: {reference}{}", argument.name, port.array())
+        };
+        self.arrays(site).iter().map(array).collect()
     }
 
     /// The arguments that `x` and `y` become.
@@ -365,9 +433,18 @@ impl<'m> Steps<'m> {
         format!("ring_row({ring}, {}, row)", integer(rows))
     }
 
-    fn ring_row_mut(&mut self, ring: &str, rows: usize) -> String {
+    pub(super) fn ring_row_mut(&mut self, ring: &str, rows: usize) -> String {
         self.kernel_imports.insert("ring_row_mut");
         format!("ring_row_mut({ring}, {}, row)", integer(rows))
+    }
+
+    /// How the CPU's kernels are given their parameters.
+    fn form(&self, kernel: &Kernel) -> Form {
+        match (self.described(), self.specialised(kernel)) {
+            (true, _) => Form::Described,
+            (_, true) => Form::Specialised,
+            _ => Form::Shared,
+        }
     }
 
     /// Whether the kernel is compiled for its parameters.
@@ -375,59 +452,61 @@ impl<'m> Steps<'m> {
         self.model.config.optimize == Optimize::Speed && specialises(kernel)
     }
 
-    /// Borrows the step's regions from the workspace, together.
-    fn regions(&mut self, code: &mut Code, arguments: &[Argument<'_>]) {
-        let regions: Vec<_> = arguments
-            .iter()
-            .filter_map(|argument| match &argument.place {
-                Place::Workspace(view, offset) => {
-                    let (element, len) = (view.dtype.rust_type(), integer(view.len));
-                    Some((argument, format!("<{element}, {}, {len}>", integer(offset))))
-                }
-                Place::Caller(..) | Place::Constant(_) => None,
-            })
-            .collect();
-        match regions.as_slice() {
+    /// Borrows the step's regions, those of a memory together.
+    pub(super) fn regions(&mut self, code: &mut Code, arguments: &[Argument<'_>]) {
+        for (i, memory) in self.memories().memories.iter().enumerate() {
+            let regions = arguments.iter().filter_map(|argument| match &argument.place {
+                Place::Memory(region) if region.memory == i => Some((argument, region)),
+                Place::Memory(_) | Place::Caller(..) | Place::Constant(_) => None,
+            });
+            self.regions_of(code, &memory.name, &regions.collect::<Vec<_>>());
+        }
+    }
+
+    fn regions_of(&mut self, code: &mut Code, memory: &str, regions: &[(&Argument<'_>, &Region)]) {
+        match regions {
             [] => (),
             [(argument, region)] => {
                 let method = if argument.access == Access::Write { "write" } else { "read" };
-                code.line(format!("let {} = workspace.{method}::{region}();", argument.name));
+                let region = region.arguments();
+                code.line(format!("let {} = {memory}.{method}::<{region}>();", argument.name));
             }
             regions => {
                 let names: Vec<_> = regions.iter().map(|(argument, _)| argument.name).collect();
                 let mut types = Vec::new();
                 for (argument, region) in regions {
-                    let ty = if argument.access == Access::Write { "Write" } else { "Read" };
-                    self.imports.insert(ty);
-                    types.push(format!("{ty}{region}"));
+                    self.imports.insert(if argument.access == Access::Write { "Write" } else { "Read" });
+                    types.push(region.of(argument.access));
                 }
-                let open = format!("let ({}) = workspace.borrow::<(", names.join(", "));
+                let open = format!("let ({}) = {memory}.borrow::<(", names.join(", "));
                 code.wide_list(&open, &types, ")>();");
             }
         }
     }
 
     /// Names a constant, or the part of a caller's array that the step works on.
-    fn binding(&mut self, code: &mut Code, argument: &Argument<'_>) {
+    pub(super) fn binding(&mut self, code: &mut Code, argument: &Argument<'_>) {
         let name = argument.name;
         match &argument.place {
-            Place::Workspace(..) => (),
-            Place::Constant(ConstantView { len: 0, .. }) => code.line(format!("let {name} = &[];")),
-            Place::Constant(ConstantView { offset, dtype, len }) => {
-                // Half precision is no type of the language's own.
-                let path = if *dtype == DType::F16 { "::aot_rt::" } else { "" };
-                let element = format!("{path}{}", dtype.rust_type());
-                let [offset, len] = [offset, len].map(integer);
-                code.line(format!("let {name} = CONSTANTS.get::<{element}, {offset}, {len}>();"));
+            Place::Memory(_) => (),
+            Place::Constant(ConstantView { len: 0, .. }) if !self.described() => {
+                code.line(format!("let {name} = &[];"));
+            }
+            Place::Constant(view) => {
+                if view.len == 0 {
+                    return code.line(format!("let {name}: &[{}; 0] = &[];", view.dtype.rust_type()));
+                }
+                if let Some(ConstantPlace::Static(constants, offset)) = self.memories().constant(*view) {
+                    code.line(format!("let {name} = {};", constants.get(*view, offset)));
+                }
             }
             Place::Caller(view, port) => {
-                let whole = port.ty().shape.elements();
-                if (view.offset, view.dtype, view.len) == (0, port.ty().dtype, whole) {
+                let (whole, from, to) = (port.units(), port.element(), view.dtype.rust_type());
+                if (view.offset, to, view.len) == (0, from, whole) {
                     return;
                 }
                 let function = if argument.access == Access::Write { "part_mut" } else { "part" };
                 self.imports.insert(function);
-                let (from, to) = (port.element(), view.dtype.rust_type());
                 let [offset, len, whole] = [view.offset, view.len, whole].map(integer);
                 code.line(format!(
                     "let {name} = {function}::<{from}, {to}, {offset}, {len}, {whole}>({name});"

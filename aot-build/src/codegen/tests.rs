@@ -4,14 +4,14 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use aot_rt::DType;
+use aot_rt::{Activate, DType};
 
 use super::generate;
-use crate::config::{InputPlacement, Optimize, Placement};
+use crate::config::{Calls, Device, InputPlacement, Optimize, Placement};
 use crate::graph::{
-    Data, Graph, GraphBuilder, NodeDeclaration, OutputDeclaration, Quantization, Shape, TensorType,
+    Data, Graph, GraphBuilder, NodeDeclaration, OutputDeclaration, Quantization, Shape, TensorId, TensorType,
 };
-use crate::ops::{Conv2d, FullyConnected, Padding2d};
+use crate::ops::{Conv2d, FullyConnected, Op, Padding2d, Softmax};
 use crate::{Config, Model, SourceInfo, compile};
 
 fn quantized<const RANK: usize>(shape: [usize; RANK], scale: f32, zero_point: i32) -> TensorType {
@@ -56,6 +56,26 @@ fn convolutions() -> Graph {
         x = results[0].unwrap();
     }
     builder.finish(vec![x]).unwrap()
+}
+
+/// A layer for a device of its own, and what makes probabilities of its result on another.
+fn probabilities() -> Graph {
+    let mut builder = GraphBuilder::new("probabilities");
+    let x = builder.input("input_1", quantized([1, 3], 0.1, 0));
+    let w = builder.constant("w", quantized([2, 3], 0.1, 5), Data::from_i8s(&[10, 20, 30, 40, 50, 60]));
+    let mut node = |name: &str, op: Op, inputs: Vec<Option<TensorId>>, scale, zero_point| {
+        let output = quantized([1, 2], scale, zero_point);
+        let outputs = vec![OutputDeclaration { name: name.into(), ty: Some(output), open: Vec::new() }];
+        builder.node(NodeDeclaration { name: name.into(), index: 0, op, inputs, outputs })[0]
+    };
+    let y = node("dense", FullyConnected::default().into(), vec![Some(x), Some(w), None], 0.5, 1);
+    let y = node("softmax", Softmax::default().into(), vec![y], 1.0 / 256.0, -128);
+    builder.finish(vec![y.unwrap()]).unwrap()
+}
+
+fn device(name: &str, operator: &str, activate: Activate) -> Device {
+    let (name, operators) = (name.to_owned(), vec![operator.to_owned()]);
+    Device { name, operators, activate, ..Device::default() }
 }
 
 fn model(graph: Graph, config: Config) -> Model {
@@ -121,6 +141,45 @@ fn dense_for_size_in_the_callers_arrays() {
         ..Config::default()
     };
     snapshot("dense_size_caller", dense(), config);
+}
+
+#[test]
+fn layers_on_devices() {
+    let devices =
+        vec![device("npu", "fully_connected", Activate::Caller), device("dsp", "softmax", Activate::PerRun)];
+    snapshot("devices", probabilities(), Config { devices, ..Config::default() });
+}
+
+#[test]
+fn names_of_devices_that_clash() {
+    for (names, expect) in [
+        (["dense", "b"], "a device cannot be called `dense`"),
+        (["a", "result"], "a device cannot be called `result`"),
+        (["a", "two words"], "a device cannot be called `two words`"),
+        (["a1", "a_1"], "the names of devices `a1` and `a_1` clash"),
+        (["a", "a_mut"], "the names of devices `a` and `a_mut` clash"),
+        (["a", "error"], "a kind of devices cannot be called `error`"),
+    ] {
+        let devices = [
+            device(names[0], "fully_connected", Activate::PerRun),
+            device(names[1], "softmax", Activate::PerRun),
+        ];
+        let config = Config { devices: devices.to_vec(), ..Config::default() };
+        let problem = generate(&model(probabilities(), config), &[]).unwrap_err();
+        assert_eq!(problem.message, expect);
+    }
+}
+
+#[test]
+fn dense_by_tensor_descriptions() {
+    let config = Config { calls: Calls::Packed, ..Config::default() };
+    snapshot("dense_packed", dense(), config);
+}
+
+#[test]
+fn convolutions_bound_by_name() {
+    let config = Config { calls: Calls::Registry, ..Config::default() };
+    snapshot("convolutions_registry", convolutions(), config);
 }
 
 #[test]

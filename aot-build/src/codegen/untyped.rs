@@ -1,6 +1,8 @@
 //! The untyped face of the runner: `impl aot_rt::Model`.
 
+use super::environment::INSTRUMENT;
 use super::hooks::variant;
+use super::memories::Holding;
 use super::ports::Port;
 use super::runner::Runner;
 use super::writer::{Code, STRUCT_WIDTH};
@@ -9,13 +11,16 @@ use crate::config::{InputPlacement, Placement};
 impl Runner<'_> {
     /// `impl aot_rt::Model`.
     pub(super) fn untyped(&self, code: &mut Code) {
-        code.block(format!("impl ::aot_rt::Model for {} {{", self.model.type_name), "}", |code| {
+        let lifetime = if self.holding() == Holding::Shared { "<'_>" } else { "" };
+        code.block(format!("impl ::aot_rt::Model for {}{lifetime} {{", self.model.type_name), "}", |code| {
             code.line(format!("const NAME: &'static str = {:?};", self.model.compiled.program.name));
             tensor_infos(code, "INPUTS", &self.ports.inputs);
             tensor_infos(code, "OUTPUTS", &self.ports.outputs);
+            code.line("const STEPS: &'static [::aot_rt::StepInfo] = Self::STEPS;");
             code.blank();
-            code.line("fn run_bytes(");
+            code.line("fn run_bytes_with(");
             code.line("    &mut self,");
+            code.line(format!("    {INSTRUMENT},"));
             code.line("    inputs: &[&[u8]],");
             code.line("    outputs: &mut [&mut [u8]],");
             code.block(") -> ::core::result::Result<(), ::aot_rt::IoError> {", "}", |code| {
@@ -32,17 +37,14 @@ impl Runner<'_> {
         arrays(code, outputs, "output_elements", self.ports.output_place == Placement::Workspace);
         // What `run` or `run_in_place` is given.
         let mut given = Vec::new();
-        let mut method = "run";
+        let mut method = "run_with";
         let names = |ports: &[Port<'_>]| ports.iter().map(|port| port.ident.clone()).collect::<Vec<_>>();
         match (self.ports.input_place, self.inputs_struct()) {
             (InputPlacement::Workspace, _) if !inputs.is_empty() => {
-                method = "run_in_place";
+                method = "run_in_place_with";
                 for port in inputs {
-                    code.line(format!(
-                        "*self.workspace.write::<{}>() = *{};",
-                        port.byte_region(),
-                        port.ident
-                    ));
+                    let (memory, region) = (&self.ports.memory(port).name, port.place.bytes());
+                    code.line(format!("*self.{memory}.write::<{region}>() = *{};", port.ident));
                 }
             }
             (_, Some(name)) => {
@@ -59,10 +61,20 @@ impl Runner<'_> {
             }
             (Placement::Caller, None) => given.extend(names(outputs)),
         }
-        code.line(format!("self.{method}({});", given.join(", ")));
+        if let Some(kernels) = self.kernels_struct() {
+            code.line(format!("let kernels = &{kernels}::default();"));
+        }
+        let called = format!("self.{method}({});", self.passed_on(given));
+        if self.fallible() {
+            code.line(format!("let done = {called}"));
+            code.line("done.map_err(::aot_rt::IoError::Kernel)?;");
+        } else {
+            code.line(called);
+        }
         if self.ports.output_place == Placement::Workspace {
             for port in outputs {
-                code.line(format!("*{} = *self.workspace.read::<{}>();", port.ident, port.byte_region()));
+                let (memory, region) = (&self.ports.memory(port).name, port.place.bytes());
+                code.line(format!("*{} = *self.{memory}.read::<{region}>();", port.ident));
             }
         }
         code.line("Ok(())");
@@ -108,7 +120,7 @@ fn arrays(code: &mut Code, ports: &[Port<'_>], function: &str, as_bytes: bool) {
         let array = if as_bytes {
             format!("u8, {}", super::literal::integer(port.ty().bytes()))
         } else {
-            format!("{}, {}", port.element(), super::literal::integer(port.ty().shape.elements()))
+            format!("{}, {}", port.element(), super::literal::integer(port.units()))
         };
         code.line(format!("let {ident} = ::aot_rt::{function}::<{array}>({ident}, {i})?;"));
     }

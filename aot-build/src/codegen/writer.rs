@@ -1,7 +1,7 @@
 //! Lines of Rust source, indented, broken as rustfmt breaks them.
 
 /// rustfmt's `max_width`.
-const MAX_WIDTH: usize = 100;
+pub(super) const MAX_WIDTH: usize = 100;
 /// rustfmt's `fn_call_width`.
 pub(super) const CALL_WIDTH: usize = 60;
 /// rustfmt's `struct_lit_width`.

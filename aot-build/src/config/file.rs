@@ -3,8 +3,17 @@
 //! ```toml
 //! optimize = "size"          # for every model
 //!
+//! [pools.dtcm]               # a pool of every model
+//! section = ".dtcm"
+//!
 //! [models.kws]               # for `kws.tflite`, or whatever its extension is
 //! ram_limit = 32_768
+//!
+//! [models.kws.pools.dtcm]    # the same pool, for this model
+//! limit = 16_384
+//!
+//! [models.kws.devices.npu]   # a device that runs some of its nodes
+//! operators = ["conv2d"]
 //! ```
 
 use std::ops::Range;
@@ -49,6 +58,8 @@ impl Config {
         for (key, value) in table.get_ref() {
             match key.get_ref().as_ref() {
                 "models" => {}
+                "devices" => reader.devices(&mut config, value),
+                "pools" => reader.pools(&mut config, value),
                 "name" => {
                     let help = "set it in the table of one model, `[models.NAME]`";
                     let problem = Problem::new("`name` cannot be the same for all models").help(help);
@@ -83,15 +94,61 @@ impl Reader<'_> {
                 self.problem(table.span(), no_table(&format!("models.{}", name.get_ref())));
                 continue;
             };
-            for entry in entries {
-                self.set(config, entry, &[]);
+            for (key, value) in entries {
+                match key.get_ref().as_ref() {
+                    "devices" => self.devices(config, value),
+                    "pools" => self.pools(config, value),
+                    _ => self.set(config, (key, value), &[]),
+                }
+            }
+        }
+    }
+
+    /// Applies the tables of devices, in the order in which they are written.
+    fn devices(&mut self, config: &mut Config, devices: &Spanned<DeValue<'_>>) {
+        let Some(tables) = devices.get_ref().as_table() else {
+            return self.problem(devices.span(), no_table("devices"));
+        };
+        let mut tables: Vec<_> = tables.iter().collect();
+        tables.sort_by_key(|(name, _)| name.span().start);
+        for (name, table) in tables {
+            let device = name.get_ref();
+            let Some(entries) = table.get_ref().as_table() else {
+                self.problem(table.span(), no_table(&format!("devices.{device}")));
+                continue;
+            };
+            for (key, value) in entries {
+                self.set_named(config, &format!("devices.{device}.{}", key.get_ref()), (key, value), &[]);
+            }
+        }
+    }
+
+    /// Applies the tables of pools.
+    fn pools(&mut self, config: &mut Config, pools: &Spanned<DeValue<'_>>) {
+        let Some(tables) = pools.get_ref().as_table() else {
+            return self.problem(pools.span(), no_table("pools"));
+        };
+        for (pool, table) in tables {
+            let pool = pool.get_ref();
+            let Some(entries) = table.get_ref().as_table() else {
+                self.problem(table.span(), no_table(&format!("pools.{pool}")));
+                continue;
+            };
+            // A table without keys makes a pool, too.
+            config.pools.entry(pool.to_string()).or_default();
+            for (key, value) in entries {
+                self.set_named(config, &format!("pools.{pool}.{}", key.get_ref()), (key, value), &[]);
             }
         }
     }
 
     /// Sets a key of a table that has the keys `others` besides.
-    fn set(&mut self, config: &mut Config, (key, value): Entry<'_>, others: &[&str]) {
-        let name = key.get_ref();
+    fn set(&mut self, config: &mut Config, entry: Entry<'_>, others: &[&str]) {
+        self.set_named(config, entry.0.get_ref(), entry, others);
+    }
+
+    /// Sets the key `name`.
+    fn set_named(&mut self, config: &mut Config, name: &str, (key, value): Entry<'_>, others: &[&str]) {
         if let Err(problem) = Config::check_key(name, others) {
             return self.problem(key.span(), problem);
         }
@@ -117,13 +174,16 @@ impl Reader<'_> {
 }
 
 fn no_table(name: &str) -> Problem {
-    Problem::new(format!("`{name}` is no table")).help("write `[models.NAME]`, the keys below it")
+    let group = name.split('.').next().unwrap_or(name);
+    Problem::new(format!("`{name}` is no table")).help(format!("write `[{group}.NAME]`, the keys below it"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{InputPlacement, Optimize};
+    use aot_rt::Activate;
+
+    use crate::config::{Device, InputPlacement, Optimize, Pool};
 
     const FILE: &str = r#"
 optimize = "size"
@@ -150,6 +210,30 @@ inputs = "caller"
     }
 
     #[test]
+    fn devices_stand_in_the_order_of_the_file() {
+        let file = "[devices.b]\noperators = [\"add\"]\nkind = \"dsp\"\n[devices.a]\nnodes = [\"x\"]\n\
+                    [models.kws.devices.b]\noperators = [\"relu\"]\nactivate = \"caller\"";
+        let names = |list: &[&str]| list.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let b = Device { name: "b".into(), kind: Some("dsp".into()), ..Device::default() };
+        let a = Device { name: "a".into(), nodes: names(&["x"]), ..Device::default() };
+        let mut devices = [Device { operators: names(&["add"]), ..b.clone() }, a];
+        assert_eq!(Config::parse(file, "other").unwrap().devices, devices);
+        devices[0] = Device { operators: names(&["relu"]), activate: Activate::Caller, ..b };
+        assert_eq!(Config::parse(file, "kws").unwrap().devices, devices);
+    }
+
+    #[test]
+    fn a_models_pools_override_key_by_key() {
+        let file = "[pools.a]\nlimit = 8\ncost = 2\n[pools.b]\n[models.kws.pools.a]\nlimit = 16";
+        let a = |limit| Pool { limit: Some(limit), cost: 2, ..Pool::default() };
+        for (model, limit) in [("kws", 16), ("other", 8)] {
+            let pools = Config::parse(file, model).unwrap().pools;
+            let expect = [("a".to_owned(), a(limit)), ("b".to_owned(), Pool::default())];
+            assert_eq!(pools, expect.into(), "{model}");
+        }
+    }
+
+    #[test]
     fn problems_say_where() {
         for (text, expect) in [
             ("optimise = \"size\"", "line 1, column 1: `optimise` is no configuration key"),
@@ -161,8 +245,22 @@ inputs = "caller"
             ("name = \"A\"", "line 1, column 1: `name` cannot be the same for all models"),
             ("models = 3", "line 1, column 10: `models` is no table"),
             ("models.kws = 3", "line 1, column 14: `models.kws` is no table"),
+            ("[devices.a]\n kind = 1", "line 2, column 9: `kind` of device `a` is a name of small letters"),
+            (
+                "[devices.a]\n patterns = [[\"relu\"]]",
+                "line 2, column 13: `patterns` of device `a` is a list of",
+            ),
+            ("[models.x.devices.a]\n kinds = 1", "line 2, column 2: `kinds` is no key of device `a`"),
+            ("[devices.\"a b\"]\n kind = \"b\"", "line 2, column 2: a device cannot be called `a b`"),
+            ("devices = 1", "line 1, column 11: `devices` is no table"),
+            ("devices.a = 1", "line 1, column 13: `devices.a` is no table"),
             ("optimize = ", "line 1, column 12: string values must be quoted"),
             ("ram_limit = 99999999999999999999", "line 1, column 13: "),
+            ("[pools.a]\n limit = \"1\"", "line 2, column 10: `limit` of pool `a` is a number of bytes"),
+            ("[models.x.pools.a]\n limits = 1", "line 2, column 2: `limits` is no key of pool `a`"),
+            ("[pools.\"a b\"]\n limit = 1", "line 2, column 2: a pool cannot be named `a b`"),
+            ("pools = 1", "line 1, column 9: `pools` is no table"),
+            ("pools.a = 1", "line 1, column 11: `pools.a` is no table"),
         ] {
             let problems = Config::parse(text, "kws").unwrap_err();
             assert!(problems[0].to_string().starts_with(expect), "{text}: {}", problems[0]);
@@ -174,6 +272,6 @@ inputs = "caller"
         let problems = Config::parse("a = 1\n[models.x]\nb = 1\n[models.y]\noptimize = 1", "z").unwrap_err();
         assert_eq!(problems.len(), 3);
         let help = problems[0].help.clone().unwrap();
-        assert!(help.ends_with("`models`"), "{help}");
+        assert!(help.ends_with("`models`, `devices`, `pools`"), "{help}");
     }
 }

@@ -1,17 +1,19 @@
 //! The keys: one table gives their names, values, documentation and messages.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use serde::de::DeserializeOwned;
 use toml::Value;
 
-use super::Config;
+use super::devices::{check_device_key, device_key};
+use super::pools::check_pool_key;
+use super::{Config, Device};
 use crate::codegen::type_name;
 use crate::error::Problem;
 use crate::nearest::nearest;
 
-/// A key of the configuration.
-pub struct Key {
+/// A key of the configuration, or of a table in it, which is a `T`.
+pub struct Key<T = Config> {
     /// Name.
     pub name: &'static str,
     /// The values it takes, to be read after "is": `one of "speed", "size"`.
@@ -21,7 +23,7 @@ pub struct Key {
     /// What it does.
     pub meaning: &'static str,
     /// Sets it; `None` when the value is not one of `values`.
-    set: fn(&mut Config, Value) -> Option<()>,
+    pub(super) set: fn(&mut T, Value) -> Option<()>,
 }
 
 impl Config {
@@ -47,6 +49,15 @@ impl Config {
             set: |config, value| choice(value).map(|value| config.optimize = value),
         },
         Key {
+            name: "calls",
+            values: r#"one of "direct", "packed", "registry""#,
+            default: r#""direct""#,
+            meaning: "how steps call their kernels: typed functions, functions of one signature for all kernels, \
+                      or such functions bound by name when the program starts; the latter two are not \
+                      compiled for the extents of each layer",
+            set: |config, value| choice(value).map(|value| config.calls = value),
+        },
+        Key {
             name: "rounding",
             values: r#"one of "double", "single""#,
             default: r#""double""#,
@@ -68,6 +79,13 @@ impl Config {
             default: r#""workspace""#,
             meaning: "whether the outputs share the workspace, or are the caller's buffers",
             set: |config, value| choice(value).map(|value| config.outputs = value),
+        },
+        Key {
+            name: "keep",
+            values: "a list of names of tensors",
+            default: "none",
+            meaning: "tensors of the model file that can be read after a run, beside the outputs",
+            set: |config, value| choice(value).map(|value| config.keep = value),
         },
         Key {
             name: "memory",
@@ -124,6 +142,13 @@ impl Config {
             set: |config, value| choice(value).map(|value| config.search_limit = value),
         },
         Key {
+            name: "max_step_macs",
+            values: "a number, at least 1",
+            default: "no limit",
+            meaning: "most multiply-accumulates of a step, for runs that go step by step: larger steps are divided",
+            set: |config, value| choice(value).map(|value| config.max_step_macs = Some(value)),
+        },
+        Key {
             name: "batch",
             values: "a number, at least 1",
             default: "what the file states, mostly 1",
@@ -153,13 +178,19 @@ impl Config {
         },
     ];
 
-    /// Sets one key.
+    /// Sets one key; `devices.NAME.KEY` is a key of a device, `pools.NAME.KEY` of a pool.
     ///
     /// # Errors
     ///
     /// An unknown key, see [`Config::check_key`]; a wrong value: the problem says what
     /// is expected.
     pub fn set(&mut self, name: &str, value: Value) -> Result<(), Problem> {
+        if let Some((device, key)) = device_key(name) {
+            return self.set_of_device(device, key, value);
+        }
+        if let Name::Pool { pool, key } = Name::parse(name) {
+            return self.set_of_pool(pool, key, value);
+        }
         let Some(key) = Self::KEYS.iter().find(|key| key.name == name) else {
             return Err(unknown_key(name, &[]));
         };
@@ -175,6 +206,12 @@ impl Config {
     ///
     /// The problem names the nearest key and lists all.
     pub fn check_key(name: &str, others: &[&str]) -> Result<(), Problem> {
+        if let Some((device, key)) = device_key(name) {
+            return check_device_key(device, key);
+        }
+        if let Name::Pool { pool, key } = Name::parse(name) {
+            return check_pool_key(pool, key);
+        }
         let known = Self::KEYS.iter().any(|key| key.name == name) || others.contains(&name);
         if known { Ok(()) } else { Err(unknown_key(name, others)) }
     }
@@ -182,17 +219,59 @@ impl Config {
     /// All keys as a table in Markdown, for documentation.
     #[must_use]
     pub fn keys_markdown() -> String {
-        let mut table = "| key | value | without it | meaning |\n| --- | --- | --- | --- |\n".to_owned();
-        for Key { name, values, default, meaning, .. } in Self::KEYS {
-            // Writing to a string cannot fail.
-            let _ = writeln!(table, "| `{name}` | {values} | {default} | {meaning} |");
+        markdown(Self::KEYS)
+    }
+}
+
+impl Device {
+    /// The keys of a device as a table in Markdown.
+    #[must_use]
+    pub fn keys_markdown() -> String {
+        markdown(Self::KEYS)
+    }
+}
+
+fn markdown<T>(keys: &[Key<T>]) -> String {
+    let mut table = "| key | value | without it | meaning |\n| --- | --- | --- | --- |\n".to_owned();
+    for Key { name, values, default, meaning, .. } in keys {
+        // Writing to a string cannot fail.
+        let _ = writeln!(table, "| `{name}` | {values} | {default} | {meaning} |");
+    }
+    table
+}
+
+/// A key's name: of the configuration itself, or of a table in it.
+pub(crate) enum Name<'n> {
+    /// `optimize`.
+    Plain(&'n str),
+    /// `pools.dtcm.limit`.
+    Pool {
+        /// The pool.
+        pool: &'n str,
+        /// The key in its table.
+        key: &'n str,
+    },
+}
+
+impl<'n> Name<'n> {
+    fn parse(name: &'n str) -> Self {
+        let pool = name.strip_prefix("pools.").and_then(|rest| rest.rsplit_once('.'));
+        pool.map_or(Self::Plain(name), |(pool, key)| Self::Pool { pool, key })
+    }
+}
+
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Plain(name) => f.write_str(name),
+            Self::Pool { pool, key } => write!(f, "pools.{pool}.{key}"),
         }
-        table
     }
 }
 
 fn unknown_key(name: &str, others: &[&str]) -> Problem {
-    let names: Vec<_> = Config::KEYS.iter().map(|key| key.name).chain(others.iter().copied()).collect();
+    let names = Config::KEYS.iter().map(|key| key.name).chain(others.iter().copied());
+    let names: Vec<_> = names.chain(["devices", "pools"]).collect();
     let list = format!("the keys are `{}`", names.join("`, `"));
     let help = match nearest(name, names) {
         Some(near) => format!("did you mean `{near}`? {list}"),
@@ -202,12 +281,12 @@ fn unknown_key(name: &str, others: &[&str]) -> Problem {
 }
 
 /// A value as its type reads it.
-fn choice<T: DeserializeOwned>(value: Value) -> Option<T> {
+pub(super) fn choice<T: DeserializeOwned>(value: Value) -> Option<T> {
     value.try_into().ok()
 }
 
 /// A value for a message: as it was written where that is short.
-fn show(value: &Value) -> String {
+pub(super) fn show(value: &Value) -> String {
     match value {
         Value::String(text) => format!("{text:?}"),
         Value::Integer(number) => number.to_string(),
@@ -259,8 +338,9 @@ mod tests {
         assert_eq!(
             problem.to_string(),
             "`ram_limits` is no configuration key\n  = help: did you mean `ram_limit`? the keys are `name`, \
-             `optimize`, `rounding`, `inputs`, `outputs`, `memory`, `planner`, `ram_limit`, `flash_limit`, \
-             `model_limit`, `source_limit`, `search_limit`, `batch`, `shapes`, `signature`, `subgraph`"
+             `optimize`, `calls`, `rounding`, `inputs`, `outputs`, `keep`, `memory`, `planner`, `ram_limit`, `flash_limit`, \
+             `model_limit`, `source_limit`, `search_limit`, `max_step_macs`, `batch`, `shapes`, `signature`, `subgraph`, \
+             `devices`, `pools`"
         );
         let problem = Config::default().set("colour", 1.into()).unwrap_err();
         assert!(problem.help.unwrap().starts_with("the keys are"));

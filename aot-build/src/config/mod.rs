@@ -4,14 +4,21 @@
 //! `aot_model!`, from `aot.toml` ([`Config::load`]), or from the tool's command line.
 //! [`Config::KEYS`] documents them.
 
+mod devices;
 mod file;
 mod keys;
+mod pools;
+mod text;
 
+pub use devices::{Candidate, Device, Rule};
 pub use keys::Key;
+pub(crate) use keys::Name;
+pub use pools::{Pool, PoolKind};
 /// Value of a key.
 pub use toml::Value;
 
-use std::num::NonZeroUsize;
+use std::collections::BTreeMap;
+use std::num::{NonZeroU64, NonZeroUsize};
 
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +35,19 @@ pub enum Optimize {
     Speed,
     /// One instance of each kernel serves all layers.
     Size,
+}
+
+/// How steps call their kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Calls {
+    /// Each by its own typed function.
+    #[default]
+    Direct,
+    /// All by one signature: parameters, and an array of tensor descriptions.
+    Packed,
+    /// By that signature, through pointers that are bound by name when the program starts.
+    Registry,
 }
 
 /// How often the integer arithmetic rounds.
@@ -77,12 +97,14 @@ pub enum Placement {
 }
 
 /// Configuration of one model.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Config {
     /// Name of the generated type; that of the file by default.
     pub name: Option<String>,
     /// What the code is optimised for.
     pub optimize: Optimize,
+    /// How steps call their kernels.
+    pub calls: Calls,
     /// How often the integer arithmetic rounds.
     pub rounding: Rounding,
     /// Where the inputs are.
@@ -93,6 +115,8 @@ pub struct Config {
     pub memory: Memory,
     /// How places in the workspace are chosen.
     pub planner: Planner,
+    /// Names of tensors that can be read after a run.
+    pub keep: Vec<String>,
     /// Most bytes of RAM that the workspace may take; [`Config::ADDRESSABLE`] without.
     pub ram_limit: Option<usize>,
     /// Most bytes of flash that the constants may take; [`Config::ADDRESSABLE`] without.
@@ -105,6 +129,8 @@ pub struct Config {
     /// steps that are tried, rows that are simulated. Counted, not timed, so that every
     /// machine gives the same result.
     pub search_limit: u64,
+    /// Most multiply-accumulates of a step of a run that goes step by step; no limit without.
+    pub max_step_macs: Option<NonZeroU64>,
     /// The first extent of inputs for which the file leaves it open.
     pub batch: Option<NonZeroUsize>,
     /// The shapes of all inputs, where the file leaves extents open; empty for what it says.
@@ -113,6 +139,12 @@ pub struct Config {
     pub signature: Option<String>,
     /// The subgraph to compile.
     pub subgraph: Option<String>,
+    /// What runs nodes beside the CPU, in the order in which it is activated.
+    #[serde(serialize_with = "devices::by_name")]
+    pub devices: Vec<Device>,
+    /// Pieces of memory by name; one workspace and one blob of constants where there are none of
+    /// that kind.
+    pub pools: BTreeMap<String, Pool>,
 }
 
 impl Config {
@@ -125,20 +157,25 @@ impl Default for Config {
         Self {
             name: None,
             optimize: Optimize::default(),
+            calls: Calls::default(),
             rounding: Rounding::default(),
             inputs: InputPlacement::default(),
             outputs: Placement::default(),
             memory: Memory::default(),
             planner: Planner::default(),
+            keep: Vec::new(),
             ram_limit: None,
             flash_limit: None,
             model_limit: 1 << 30,
             source_limit: 1 << 24,
             search_limit: schedule::Limits::default().nodes,
+            max_step_macs: None,
             batch: None,
             shapes: Vec::new(),
             signature: None,
             subgraph: None,
+            devices: Vec::new(),
+            pools: BTreeMap::new(),
         }
     }
 }

@@ -1,9 +1,16 @@
 //! Runs a program on the host, in the arena that the generated code would use.
 //!
-//! The kernels are the generated code's own, so results are equal bit for bit.
+//! The kernels are the generated code's own, so results are equal bit for bit. What a device
+//! runs there, they compute here.
+
+mod call;
+
+mod observe;
+
+pub use observe::Observer;
 
 use aot_rt::kernels::{Kernel, Kind, Mode, next_row};
-use aot_rt::{Access, Arena, Block, Span, block_bytes, block_bytes_mut};
+use aot_rt::{Access, Arena, Block, Span, Tensor, block_bytes, block_bytes_mut};
 
 use crate::Compiled;
 use crate::program::{
@@ -23,7 +30,7 @@ impl<'p> Evaluator<'p> {
     /// Takes memory for `compiled`.
     #[must_use]
     pub fn new(compiled: &'p Compiled) -> Self {
-        let mut size = compiled.arena_bytes;
+        let mut size = compiled.span();
         let offsets = compiled
             .program
             .buffers
@@ -64,6 +71,20 @@ impl<'p> Evaluator<'p> {
     ///
     /// When number or length of the inputs is not the model's.
     pub fn run(&mut self, inputs: &[&[u8]]) -> Result<Vec<Vec<u8>>, String> {
+        self.run_with(inputs, &mut |_, _| ())
+    }
+
+    /// The same; `observer` is shown what each step wrote, as instruments of generated code
+    /// are.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub fn run_with(
+        &mut self,
+        inputs: &[&[u8]],
+        observer: &mut Observer<'_>,
+    ) -> Result<Vec<Vec<u8>>, String> {
         let program = &self.compiled.program;
         if inputs.len() != program.inputs.len() {
             return Err(format!("{} inputs, the model has {}", inputs.len(), program.inputs.len()));
@@ -80,10 +101,10 @@ impl<'p> Evaluator<'p> {
         let mut steps = 0..program.steps.len();
         while let Some(step) = steps.next() {
             if let Some((run, _)) = program.layer(step) {
-                self.rows(run, inputs)?;
+                self.rows(run, inputs, observer)?;
                 steps.start = run.steps().end;
             } else {
-                self.step(&program.steps[step])?;
+                self.step(&program.steps[step], observer)?;
             }
         }
         let output = |view: View| {
@@ -109,7 +130,7 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Runs steps row by row; where rows are pushed, they are those of the one input.
-    fn rows(&mut self, run: &Run, inputs: &[&[u8]]) -> Result<(), String> {
+    fn rows(&mut self, run: &Run, inputs: &[&[u8]], observer: &mut Observer<'_>) -> Result<(), String> {
         let program = &self.compiled.program;
         let layers: Vec<_> = run.layers.iter().map(|layer| layer.rows).collect();
         let mut done = vec![0; layers.len()];
@@ -119,7 +140,9 @@ impl<'p> Evaluator<'p> {
             while let Some((layer, row)) = next_row(&mut done, &layers, pushed) {
                 let step = &program.steps[run.first + layer];
                 if let Work::Kernel(kernel) = &step.work {
-                    self.kernel(step, kernel, Some((&run.layers[layer], row)))?;
+                    let row = Some((&run.layers[layer], row));
+                    self.kernel(step, kernel, row)?;
+                    self.show(step, row, observer);
                 }
             }
             if pushed < rows {
@@ -131,25 +154,30 @@ impl<'p> Evaluator<'p> {
         Ok(())
     }
 
-    fn step(&mut self, step: &Step) -> Result<(), String> {
+    fn step(&mut self, step: &Step, observer: &mut Observer<'_>) -> Result<(), String> {
         match &step.work {
-            Work::Kernel(kernel) => self.kernel(step, kernel, None),
-            Work::Control(control) => self.control(step, &control.flow),
+            Work::Kernel(kernel) => self.kernel(step, kernel, None)?,
+            Work::Call(call) => {
+                self.device_call(step, call).map_err(|error| format!("step `{}`: {error}", step.name))?;
+            }
+            Work::Control(control) => self.control(step, &control.flow, observer)?,
         }
+        self.show(step, None, observer);
+        Ok(())
     }
 
-    fn control(&mut self, step: &Step, flow: &Flow) -> Result<(), String> {
+    fn control(&mut self, step: &Step, flow: &Flow, observer: &mut Observer<'_>) -> Result<(), String> {
         match flow {
             Flow::If { then, otherwise } => {
                 let chosen = if self.is_true(step.operands[0]) { then } else { otherwise };
-                chosen.iter().try_for_each(|step| self.step(step))
+                chosen.iter().try_for_each(|step| self.step(step, observer))
             }
             Flow::While { condition, test, body } => loop {
-                condition.iter().try_for_each(|step| self.step(step))?;
+                condition.iter().try_for_each(|step| self.step(step, observer))?;
                 if !self.is_true(Operand::Buffer(*test)) {
                     return Ok(());
                 }
-                body.iter().try_for_each(|step| self.step(step))?;
+                body.iter().try_for_each(|step| self.step(step, observer))?;
             },
         }
     }
@@ -210,13 +238,13 @@ impl<'p> Evaluator<'p> {
         let mut arena = Arena::new(&mut self.arena);
         let mut regions = arena.borrow(spans).map_err(|error| format!("{error:?}"))?;
         let constants = block_bytes(&self.constants);
-        let mut operands: Vec<_> = operands
+        let mut tensors: Vec<_> = operands
             .filter_map(|operand| match operand {
                 Operand::Buffer(_) => regions.next(),
-                Operand::Constant(view) => Some(aot_rt::Operand::Read(constant(constants, *view))),
+                Operand::Constant(view) => Some(Tensor::read_bytes(view.dtype, constant(constants, *view))),
             })
             .collect();
-        kernel.run(mode, &mut operands).map_err(|error| format!("{error:?}"))
+        kernel.run(mode, &mut tensors).map_err(|error| format!("{error:?}"))
     }
 }
 

@@ -8,6 +8,7 @@ mod tests;
 
 use std::collections::{HashMap, HashSet};
 
+use aot_rt::{DType, unpack_i4};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
@@ -118,6 +119,11 @@ impl<'g> Writer<'g> {
 
     fn declaration(&mut self, tensor: &'g Tensor, name: &str) -> Result<String, String> {
         let data = match stored(tensor) {
+            Some(stored) if stored.dtype == DType::I4 => {
+                let values = RawValue::from_string(line(&four_bits(&stored))?);
+                let values = values.map_err(|error| error.to_string())?;
+                Some(line(&DataEntry { values: Some(&*values), ..DataEntry::default() })?)
+            }
             Some(stored) => {
                 let tensor = self.unique.name(name);
                 self.constants.push((tensor.clone(), stored));
@@ -237,4 +243,11 @@ fn quantization(quantization: &Quantization) -> QuantizationEntry {
 fn stored(tensor: &Tensor) -> Option<Stored<'_>> {
     let data = tensor.data.as_ref()?;
     Some(Stored { dtype: tensor.ty.dtype, shape: tensor.ty.shape.clone(), bytes: data.bytes() })
+}
+
+/// The elements of a constant of i4: `.safetensors` has no such type.
+fn four_bits(Stored { shape, bytes, .. }: &Stored<'_>) -> Vec<i8> {
+    let mut elements = vec![0; shape.elements()];
+    unpack_i4(bytes, &mut elements);
+    elements
 }

@@ -80,9 +80,10 @@ impl Choices {
 
     fn ty(&mut self, dtype: DType, shape: Shape) -> TensorType {
         let mut quantization = None;
-        if !matches!(dtype, DType::U32 | DType::U64 | DType::F16 | DType::F32 | DType::Bool) {
+        if !matches!(dtype, DType::U32 | DType::U64 | DType::F16 | DType::BF16 | DType::F32 | DType::Bool) {
             let zero_point = |choices: &mut Self| match dtype {
                 DType::U8 => choices.below(256) as i32,
+                DType::I4 => choices.below(16) as i32 - 8,
                 _ => choices.below(256) as i32 - 128,
             };
             let scales = match self.below(3) {
@@ -230,7 +231,10 @@ impl Choices {
             let (name, shape) = (self.name(ids.len()), self.shape(rank));
             let ty = self.ty(dtype, shape);
             // Every pattern of bits, numbers that are none included.
-            let bytes: Vec<u8> = (0..ty.bytes()).map(|_| self.below(256) as u8).collect();
+            let mut bytes: Vec<u8> = (0..ty.bytes()).map(|_| self.below(256) as u8).collect();
+            if let (DType::I4, 1, Some(last)) = (dtype, ty.shape.elements() % 2, bytes.last_mut()) {
+                *last &= 15;
+            }
             ids.push(builder.constant(name, ty, Data::from_bytes(bytes)));
         }
         for index in 0..self.below(12) {
@@ -249,7 +253,11 @@ impl Choices {
                 inputs.push(Some(self.of(&ids)));
             }
             let operands: Vec<_> = inputs.iter().map(|id| id.map(|id| builder.tensor(id))).collect();
-            let Ok(types) = op.infer(&operands) else { continue };
+            let checked = edges::check_operands(&op, &operands);
+            let Ok(types) = checked.and_then(|()| op.infer(&operands)) else { continue };
+            if edges::check_results(&op, &types).is_err() {
+                continue;
+            }
             let outputs: Vec<_> = types
                 .into_iter()
                 .enumerate()

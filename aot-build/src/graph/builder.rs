@@ -2,7 +2,7 @@
 
 use super::{Data, Graph, Node, Quantization, State, Tensor, TensorId, TensorType};
 use crate::error::{Location, OpError, Problem};
-use crate::ops::Op;
+use crate::ops::{Op, edges};
 
 /// A node as a model file states it.
 #[derive(Clone, Debug)]
@@ -103,14 +103,17 @@ impl GraphBuilder {
     ///
     /// Where inference fails, the results take their declared types so that the
     /// rest of the model is still looked at; `None` where there is none.
+    ///
+    /// A node whose results have no elements is none: they are constants.
     pub fn node(&mut self, declaration: NodeDeclaration) -> Vec<Option<TensorId>> {
-        let NodeDeclaration { name, index, op, inputs, outputs } = declaration;
+        let NodeDeclaration { name, index, op, mut inputs, outputs } = declaration;
         let operands: Vec<_> = inputs.iter().map(|id| id.map(|id| self.graph.tensor(id))).collect();
         let location = Location::Node { index, name: name.clone(), operator: op.label().into() };
         let limited = check_count(inputs.len(), "operands").and_then(|()| self.within.add(&op));
+        let limited = limited.and_then(|()| edges::check_operands(&op, &operands));
         let types = limited.and_then(|()| op.infer(&operands)).and_then(|inferred| {
             if inferred.len() == outputs.len() {
-                Ok(inferred)
+                edges::check_results(&op, &inferred).map(|()| inferred)
             } else {
                 Err(format!("{} results are declared, there are {}", outputs.len(), inferred.len()).into())
             }
@@ -138,8 +141,15 @@ impl GraphBuilder {
             };
             ids.push(ty.map(|ty| self.add(Tensor { name, ty, data: None })));
         }
-        if let Some(outputs) = ids.iter().copied().collect() {
-            self.graph.nodes.push(Node { name, index, op, inputs, outputs });
+        if let Some(outputs) = ids.iter().copied().collect::<Option<Vec<_>>>() {
+            if outputs.iter().all(|id| self.tensor(*id).ty.is_empty()) {
+                for id in outputs {
+                    self.graph.tensors[id.0].data = Some(Data::from_bytes([]));
+                }
+            } else {
+                edges::leave_out(&op, &mut inputs, |id| self.graph.tensor(id).ty.is_empty());
+                self.graph.nodes.push(Node { name, index, op, inputs, outputs });
+            }
         }
         ids
     }
@@ -210,9 +220,6 @@ impl GraphBuilder {
     ///
     /// All problems that were found.
     pub fn finish(mut self, outputs: Vec<TensorId>) -> Result<Graph, Vec<Problem>> {
-        if outputs.is_empty() {
-            self.problems.push(Problem::new("the model has no output"));
-        }
         for (ports, what) in [(&self.graph.inputs, "inputs"), (&outputs, "outputs")] {
             if ports.len() > Self::MAX_PORTS {
                 let message =

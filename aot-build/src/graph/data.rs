@@ -55,7 +55,7 @@ impl Data {
             DType::I32 => read(&self.0, |b| i32::from_le_bytes(b).into()),
             DType::U32 => read(&self.0, |b| u32::from_le_bytes(b).into()),
             DType::I64 => read(&self.0, i64::from_le_bytes),
-            DType::F16 | DType::F32 | DType::U64 => {
+            DType::I4 | DType::F16 | DType::BF16 | DType::F32 | DType::U64 => {
                 return Err(format!(
                     "{} where integers that 64 bits hold with their sign are needed",
                     dtype.name()

@@ -7,6 +7,7 @@
 mod builder;
 mod data;
 mod inline;
+mod kept;
 mod quantization;
 mod shape;
 #[cfg(test)]
@@ -56,7 +57,22 @@ impl TensorType {
     /// Size in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.shape.elements() * self.dtype.size()
+        self.dtype.bytes(self.shape.elements())
+    }
+
+    /// How a program holds it: as so many of this type. Two integers of four bits are a byte
+    /// there.
+    pub(crate) fn stored(&self) -> (DType, usize) {
+        match self.dtype {
+            DType::I4 => (DType::I8, self.bytes()),
+            dtype => (dtype, self.shape.elements()),
+        }
+    }
+
+    /// Whether it has no element.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.shape.elements() == 0
     }
 }
 
@@ -119,6 +135,8 @@ pub struct Graph {
     pub outputs: Vec<TensorId>,
     /// Tensors that are kept from run to run.
     pub states: Vec<State>,
+    /// Tensors that can be read after a run beside the outputs.
+    pub kept: Vec<TensorId>,
 }
 
 impl Graph {
@@ -162,8 +180,10 @@ impl Graph {
         self.nodes.iter_mut().flat_map(|node| node.op.regions_mut()).map(Region::graph_mut)
     }
 
-    /// The tensors that a run is for: the outputs, and what states become.
+    /// The tensors that a run is for: the outputs, what states become, and what can be read
+    /// besides.
     pub fn results(&self) -> impl Iterator<Item = TensorId> {
-        self.outputs.iter().copied().chain(self.states.iter().map(|state| state.after))
+        let states = self.states.iter().map(|state| state.after);
+        self.outputs.iter().copied().chain(states).chain(self.kept.iter().copied())
     }
 }

@@ -53,6 +53,12 @@ impl Quantization {
         Self { four_bits: true, ..self }
     }
 
+    /// For the int4 themselves, two in a byte.
+    #[cfg(feature = "tflite")]
+    pub(crate) fn of_packed(self) -> Self {
+        Self { four_bits: false, ..self }
+    }
+
     /// Whether these int8 are a file's int4, so that two of them fit a byte.
     #[must_use]
     pub const fn four_bits(&self) -> bool {
@@ -77,11 +83,14 @@ impl Quantization {
             return Err(format!("{channels} scales for axis {} of shape {shape:?}", self.axis));
         }
         let (min, max) = match dtype {
+            DType::I4 => (-8, 7),
             DType::I8 => (-128, 127),
             DType::U8 => (0, 255),
             DType::I16 => (-32_768, 32_767),
             DType::I32 | DType::I64 => (i32::MIN, i32::MAX),
-            DType::F16 | DType::F32 => return Err("floating-point tensors have no quantization".into()),
+            DType::F16 | DType::BF16 | DType::F32 => {
+                return Err("floating-point tensors have no quantization".into());
+            }
             DType::Bool => return Err("truth values have no quantization".into()),
             DType::U32 | DType::U64 => return Err(format!("{} tensors have no quantization", dtype.name())),
         };

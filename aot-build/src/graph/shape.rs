@@ -2,8 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Extents of a tensor, outermost first. Every extent is at least 1, and the
-/// number of elements fits 31 bits, so that it can be counted on every target.
+/// Extents of a tensor, outermost first. The number of elements fits 31 bits, and so does
+/// the product of the extents that are not 0: it can be counted on every target.
+///
+/// Where an extent is 0, there is no element. Few operators take such tensors, see
+/// `ops/edges.rs`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "Vec<usize>", into = "Vec<usize>")]
 pub struct Shape(Vec<usize>);
@@ -18,17 +21,15 @@ impl Shape {
     ///
     /// # Errors
     ///
-    /// When there are more than [`Shape::MAX_RANK`], one is 0, or their product is
-    /// more than [`Shape::MAX_ELEMENTS`].
+    /// When there are more than [`Shape::MAX_RANK`], or the product of those that are not 0
+    /// is more than [`Shape::MAX_ELEMENTS`].
     pub fn new(extents: impl Into<Vec<usize>>) -> Result<Self, String> {
         let extents = extents.into();
         if extents.len() > Self::MAX_RANK {
             return Err(format!("rank {} is more than {}", extents.len(), Self::MAX_RANK));
         }
-        if extents.contains(&0) {
-            return Err(format!("shape {extents:?} has no element"));
-        }
-        let elements = extents.iter().try_fold(1_usize, |product, &extent| product.checked_mul(extent));
+        let counted = extents.iter().filter(|extent| **extent != 0);
+        let elements = counted.copied().try_fold(1_usize, usize::checked_mul);
         if elements.is_none_or(|elements| elements > Self::MAX_ELEMENTS) {
             return Err(format!("shape {extents:?} has more than {} elements", Self::MAX_ELEMENTS));
         }
@@ -110,7 +111,7 @@ mod tests {
     fn refused_shapes() {
         for (extents, expect) in [
             (vec![1; 9], "rank 9 is more than 8"),
-            (vec![2, 0], "shape [2, 0] has no element"),
+            (vec![0, 1 << 16, 1 << 15], "shape [0, 65536, 32768] has more than 2147483647 elements"),
             (vec![1 << 16, 1 << 15], "shape [65536, 32768] has more than 2147483647 elements"),
             (vec![usize::MAX, 2], "shape [18446744073709551615, 2] has more than 2147483647 elements"),
         ] {
@@ -125,7 +126,8 @@ mod tests {
     }
 
     #[test]
-    fn a_scalar_has_one_element() {
+    fn a_scalar_has_one_element_others_may_have_none() {
         assert_eq!(Shape::scalar().elements(), 1);
+        assert_eq!(Shape::new([2, 0, 3]).unwrap().elements(), 0);
     }
 }

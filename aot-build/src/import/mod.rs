@@ -9,15 +9,14 @@ mod source;
 #[cfg(feature = "tflite")]
 pub(crate) mod tflite;
 
-pub use source::Source;
+pub use source::{Source, SourceFile};
 
-use std::path::{Path, PathBuf};
-
-use sha2::{Digest, Sha256};
+use std::path::Path;
 
 use crate::Config;
 use crate::error::{Error, Problem};
 use crate::graph::Graph;
+use crate::hash::sha256;
 
 /// A model as read from its file.
 #[derive(Clone, Debug)]
@@ -25,7 +24,7 @@ pub struct Imported {
     /// The model.
     pub graph: Graph,
     /// Every file that was read: the crate is rebuilt when one changes.
-    pub files: Vec<PathBuf>,
+    pub files: Vec<SourceFile>,
     /// Bytes of the model file.
     pub bytes: usize,
     /// SHA-256 of the model file, in hexadecimal.
@@ -53,10 +52,6 @@ pub fn import_bytes(path: &Path, bytes: &[u8], config: &Config) -> Result<Import
     read(Source::new(path, config.model_limit), bytes, config)
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 type Importer = fn(&mut Source, &[u8], &Config) -> Result<Graph, Vec<Problem>>;
 
 /// The formats by the extension of their files.
@@ -72,8 +67,7 @@ const FORMATS: &[(&str, Importer)] = &[
 
 fn read(mut source: Source, bytes: &[u8], config: &Config) -> Result<Imported, Error> {
     let graph = graph(&mut source, bytes, config).map_err(|problems| Error::new(source.path(), problems))?;
-    let sha256 = hexadecimal(&Sha256::digest(bytes));
-    Ok(Imported { graph, files: source.into_files(), bytes: bytes.len(), sha256 })
+    Ok(Imported { graph, files: source.into_files(), bytes: bytes.len(), sha256: sha256(bytes) })
 }
 
 fn graph(source: &mut Source, bytes: &[u8], config: &Config) -> Result<Graph, Vec<Problem>> {

@@ -3,12 +3,26 @@
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Problem, spaced};
+use crate::hash::sha256;
+
+/// A file that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its name: the model file's own, that of others as the model file gives it.
+    pub name: String,
+    /// Its size in bytes.
+    pub bytes: usize,
+    /// Its SHA-256 in hexadecimal.
+    pub sha256: String,
+}
 
 /// A model file, and the files beside it that it names.
 #[derive(Debug)]
 pub struct Source {
     path: PathBuf,
-    files: Vec<PathBuf>,
+    files: Vec<SourceFile>,
     limit: u64,
     /// Bytes that may still be read.
     left: u64,
@@ -42,7 +56,7 @@ impl Source {
 
     /// Every file that was read.
     #[must_use]
-    pub fn into_files(self) -> Vec<PathBuf> {
+    pub fn into_files(self) -> Vec<SourceFile> {
         self.files
     }
 
@@ -52,7 +66,8 @@ impl Source {
     ///
     /// When it cannot be read or is too large.
     pub fn model(&mut self) -> Result<Vec<u8>, Problem> {
-        self.read(self.path.clone()).map_err(|message| Problem::new(format!("the file {message}")))
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        self.read(self.path.clone(), name).map_err(|message| Problem::new(format!("the file {message}")))
     }
 
     /// Reads a file that the model names, relative to the model's folder.
@@ -83,7 +98,7 @@ impl Source {
         if !real.starts_with(root) {
             return Err(outside());
         }
-        self.read(path).map_err(|message| Problem::new(format!("`{name}` {message}")))
+        self.read(path, name.to_owned()).map_err(|message| Problem::new(format!("`{name}` {message}")))
     }
 
     /// What is wrong with a file of so many bytes, to be read after its name.
@@ -98,7 +113,7 @@ impl Source {
     }
 
     /// The bytes of a file, or what is wrong with it, to be read after its name.
-    fn read(&mut self, path: PathBuf) -> Result<Vec<u8>, String> {
+    fn read(&mut self, path: PathBuf, name: String) -> Result<Vec<u8>, String> {
         let unreadable = |error| format!("cannot be read: {error}");
         let metadata = std::fs::metadata(&path).map_err(unreadable)?;
         if !metadata.is_file() {
@@ -109,8 +124,8 @@ impl Source {
         if bytes.starts_with(b"version https://git-lfs.github.com/") {
             return Err("is a pointer of Git LFS; `git lfs pull` fetches the file".into());
         }
-        if !self.files.contains(&path) {
-            self.files.push(path);
+        if self.files.iter().all(|file| file.path != path) {
+            self.files.push(SourceFile { path, name, bytes: bytes.len(), sha256: sha256(&bytes) });
         }
         Ok(bytes)
     }

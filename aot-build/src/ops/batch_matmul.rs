@@ -98,12 +98,14 @@ impl BatchMatmul {
         let [_, Side { extents: [depth, columns], strides: [row, column], .. }] =
             self.sides(&a.ty.shape, &b.ty.shape)?;
         let at = |i: usize| i / depth * column + i % depth * row;
-        let bytes = if b.ty.dtype == DType::F32 {
-            reordered::<4>(data, packed_filters(columns, depth).map(at))
+        Ok(if b.ty.dtype == DType::F32 {
+            let plain = reordered::<4>(data, (0..columns * depth).map(at));
+            let packed = reordered::<4>(data, packed_filters(columns, depth).map(at));
+            node.packed(DType::F32, &plain, packed)
         } else {
-            reordered::<1>(data, (0..columns * depth).map(at))
-        };
-        Ok(node.constant(b.ty.dtype, &bytes))
+            let bytes = reordered::<1>(data, (0..columns * depth).map(at));
+            node.constant(b.ty.dtype, &bytes)
+        })
     }
 }
 

@@ -3,10 +3,13 @@
 //! Operand: `x`. Result: the same shape.
 //! Sources: TFLite CAST; ONNX Cast.
 //! Floats are cut off at the point, what is not 0 is true; integers are taken as they are,
-//! whatever their scale.
+//! whatever their scale. To int4, of integers only: the lower four bits.
+//! Half precision and bfloat16 become single precision on the way, int4 become int8.
 
 use aot_rt::DType;
-use aot_rt::kernels::{Broadcast, Cast as CastTo, Compare, CopyI8, DequantizeI8F32, Kernel, LookupI8};
+use aot_rt::kernels::{
+    Broadcast, Cast as CastTo, Compare, CopyI8, DequantizeF16F32, DequantizeI8F32, Kernel, LookupI8,
+};
 use serde::{Deserialize, Serialize};
 
 use super::compare::Relation;
@@ -24,6 +27,20 @@ pub struct Cast {
     #[serde(with = "super::dtype_name")]
     #[cfg_attr(feature = "schema", schemars(with = "crate::export::schema::DTypeName"))]
     pub dtype: DType,
+}
+
+/// What elements are on the way from one type to another, both included.
+fn way(from: DType, to: DType) -> Vec<DType> {
+    const fn wide(dtype: DType) -> DType {
+        match dtype {
+            DType::I4 => DType::I8,
+            DType::F16 | DType::BF16 => DType::F32,
+            other => other,
+        }
+    }
+    let mut way = vec![from, wide(from), wide(to), to];
+    way.dedup();
+    if from == to { vec![from, to] } else { way }
 }
 
 /// The kernel from one type to another that is no truth value.
@@ -61,7 +78,13 @@ fn kernel(from: DType, to: DType, len: usize) -> Option<Kernel> {
         (DType::I64, DType::I8) => Kernel::CastI64I8(cast),
         (DType::I64, DType::I16) => Kernel::CastI64I16(cast),
         (DType::I64, DType::I32) => Kernel::CastI64I32(cast),
-        (from, to) if from == to => Kernel::CopyI8(CopyI8 { len: len * from.size() }),
+        (DType::F16, DType::F32) => Kernel::DequantizeF16F32(DequantizeF16F32 { len }),
+        (DType::F32, DType::F16) => Kernel::CastF32F16(cast),
+        (DType::BF16, DType::F32) => Kernel::CastBf16F32(cast),
+        (DType::F32, DType::BF16) => Kernel::CastF32Bf16(cast),
+        (DType::I4, DType::I8) => Kernel::CastI4I8(cast),
+        (DType::I8 | DType::Bool, DType::I4) => Kernel::CastI8I4(cast),
+        (from, to) if from == to => Kernel::CopyI8(CopyI8 { len: from.bytes(len) }),
         _ => return None,
     })
 }
@@ -81,7 +104,7 @@ fn truth(from: DType, len: usize, node: &mut NodeLowering<'_, '_>) -> Option<(Ke
         DType::I16 => Kernel::CompareI16(params),
         DType::I32 | DType::U32 => Kernel::CompareI32(params),
         DType::I64 | DType::U64 => Kernel::CompareI64(params),
-        DType::F16 | DType::I8 | DType::U8 | DType::Bool => return None,
+        DType::I4 | DType::F16 | DType::BF16 | DType::I8 | DType::U8 | DType::Bool => return None,
     };
     Some((kernel, node.constant(from, &vec![0; from.size()])))
 }
@@ -112,17 +135,38 @@ impl Operator for Cast {
             }
         }
         let len = node.output(0).ty.shape.elements();
-        let description = format!("{len} elements, {} → {}", from.name(), to.name());
-        let (x, y) = (node.read(0)?, node.write(0));
-        let (kernel, operands) = if to == DType::Bool {
-            let (kernel, constant) = truth(from, len, node).ok_or_else(|| no_kernel(&[from, to]))?;
-            (kernel, vec![x, y, constant])
-        } else {
-            (kernel(from, to, len).ok_or_else(|| no_kernel(&[from, to]))?, vec![x, y])
-        };
-        let operands = operands.into_iter().zip(kernel.operands());
-        let operands = operands.map(|(operand, info)| as_taken(operand, info.dtype)).collect();
-        node.step(kernel, operands, 0, description);
+        let way = way(from, to);
+        // Floats would be limited to int8, and lose bits then.
+        if to == DType::I4 && way.contains(&DType::F32) {
+            return Err(no_kernel(&[from, to]));
+        }
+        let mut x = node.read(0)?;
+        for (i, types) in way.array_windows::<2>().enumerate() {
+            let y =
+                if i + 2 == way.len() { node.write(0) } else { node.scratch(types[1].name(), types[1], len) };
+            step(node, *types, x, y, len)?;
+            x = y;
+        }
         Ok(())
     }
+}
+
+/// Appends the step from one type to another.
+fn step(
+    node: &mut NodeLowering<'_, '_>,
+    [from, to]: [DType; 2],
+    x: Operand,
+    y: Operand,
+    len: usize,
+) -> Result<(), OpError> {
+    let (kernel, operands) = if to == DType::Bool {
+        let (kernel, constant) = truth(from, len, node).ok_or_else(|| no_kernel(&[from, to]))?;
+        (kernel, vec![x, y, constant])
+    } else {
+        (kernel(from, to, len).ok_or_else(|| no_kernel(&[from, to]))?, vec![x, y])
+    };
+    let operands = operands.into_iter().zip(kernel.operands());
+    let operands = operands.map(|(operand, info)| as_taken(operand, info.dtype)).collect();
+    node.step(kernel, operands, 0, format!("{len} elements, {} → {}", from.name(), to.name()));
+    Ok(())
 }

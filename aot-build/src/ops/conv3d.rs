@@ -104,7 +104,7 @@ impl Operator for Conv3d {
         let elements = data.bytes().as_chunks::<4>().0;
         let order = packed_filters(out_channels, filter).map(|i| i % filter * out_channels + i / filter);
         let packed = order.map(|i| elements[i]).collect::<Vec<_>>().into_flattened();
-        let packed = node.constant(DType::F32, &packed);
+        let packed = node.packed(DType::F32, data.bytes(), packed);
         let params = Conv3dF32 {
             window,
             input_depth: stack.input[0],

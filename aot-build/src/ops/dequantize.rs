@@ -4,7 +4,7 @@
 //! Sources: TFLite DEQUANTIZE; ONNX DequantizeLinear.
 //! int8: `scale * (q - zero_point)`. Half precision becomes single precision.
 
-use aot_rt::kernels::{DequantizeF16F32, DequantizeI8F32, DequantizeI16F32, Kernel};
+use aot_rt::kernels::{Cast, DequantizeF16F32, DequantizeI8F32, DequantizeI16F32, Kernel};
 use aot_rt::{DType, Quantization};
 use serde::{Deserialize, Serialize};
 
@@ -32,9 +32,14 @@ impl Operator for Dequantize {
         let (x, y) = (node.input(0)?, node.output(0));
         let len = x.ty.shape.elements();
         match (x.ty.dtype, y.ty.dtype) {
-            (DType::I8, DType::F32) => {
+            (DType::I4 | DType::I8, DType::F32) => {
                 let Quantization { scale, zero_point } = quantized::tensor_wide(x)?;
-                let operands = vec![node.read(0)?, node.write(0)];
+                let mut operands = vec![node.read(0)?, node.write(0)];
+                if x.ty.dtype == DType::I4 {
+                    let bytes = node.scratch("bytes", DType::I8, len);
+                    let operands = vec![std::mem::replace(&mut operands[0], bytes), bytes];
+                    node.step(Kernel::CastI4I8(Cast { len }), operands, 0, format!("{len} elements"));
+                }
                 let kernel = Kernel::DequantizeI8F32(DequantizeI8F32 { len, scale, zero_point });
                 node.step(kernel, operands, 0, format!("{len} elements"));
                 Ok(())

@@ -25,6 +25,7 @@ mod depth_to_space;
 mod depthwise_conv2d;
 mod dequantize;
 pub(crate) mod dtype_name;
+pub(crate) mod edges;
 mod embedding_lookup;
 mod find;
 mod fully_connected;

@@ -5,11 +5,11 @@
 //! int8: the zero point is added by default, which stands for 0.
 
 use aot_rt::kernels::{Kernel, PadF32, PadI8, Padding};
-use aot_rt::{DType, f16};
+use aot_rt::{DType, bf16, f16};
 use serde::{Deserialize, Serialize};
 
 use super::strided::Strided;
-use super::{Operands, Operator, View, one, quantized};
+use super::{Operands, Operator, View, no_kernel, one, quantized};
 use crate::error::OpError;
 use crate::graph::{Shape, Tensor, TensorType};
 use crate::program::NodeLowering;
@@ -93,6 +93,7 @@ fn bytes(dtype: DType, value: f64) -> Result<Vec<u8>, OpError> {
     let refuse = || OpError::from(format!("the value {value} is no {}", dtype.name()));
     match dtype {
         DType::F16 => return Ok(f16::from_f64(value).to_le_bytes().to_vec()),
+        DType::BF16 => return Ok(bf16::from_f64(value).to_le_bytes().to_vec()),
         DType::F32 => return Ok((value as f32).to_le_bytes().to_vec()),
         _ => {}
     }
@@ -106,7 +107,8 @@ fn bytes(dtype: DType, value: f64) -> Result<Vec<u8>, OpError> {
         DType::U32 => u32::try_from(integer).map(|q| q.to_le_bytes().to_vec()),
         DType::U64 => u64::try_from(integer).map(|q| q.to_le_bytes().to_vec()),
         DType::Bool => u8::try_from(integer).map(|q| vec![q.min(1)]),
-        DType::I64 | DType::F16 | DType::F32 => Ok(integer.to_le_bytes().to_vec()),
+        DType::I4 => return Err(no_kernel(&[dtype])),
+        DType::I64 | DType::F16 | DType::BF16 | DType::F32 => Ok(integer.to_le_bytes().to_vec()),
     };
     bytes.map_err(|_| refuse())
 }

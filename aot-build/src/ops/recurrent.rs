@@ -98,7 +98,7 @@ pub(super) fn packed(
     let bytes = joined(node, operands)?;
     let rows = bytes.len() / size_of::<f32>() / columns;
     let packed = weighted::pack::<{ size_of::<f32>() }>(&bytes, rows, columns);
-    Ok(node.constant(DType::F32, &packed))
+    Ok(node.packed(DType::F32, &bytes, packed))
 }
 
 /// The largest sum of `count` int8 products and a bias of operand `bias` has 32 bits.

@@ -51,7 +51,8 @@ impl Slice {
                 return Err(format!("the stride of axis {axis} is 0").into());
             }
             let last = begin as i128 + (size as i128 - 1) * i128::from(stride);
-            if size == 0 || begin >= extent || !(0..extent as i128).contains(&last) {
+            let none = size == 0 && begin <= extent;
+            if !none && (size == 0 || begin >= extent || !(0..extent as i128).contains(&last)) {
                 let elements = format!("{size} elements from {begin} on in steps of {stride}");
                 return Err(format!("axis {axis} of {x} does not have {elements}").into());
             }

@@ -53,7 +53,11 @@ pub(super) trait Movement {
         for i in 0..node.outputs() {
             let result = node.output(i);
             quantized::unchanged(moved, result)?;
-            if node.view(i)? {
+            if result.ty.is_empty() {
+                node.write(i);
+                continue;
+            }
+            if !node.is_read(i) || node.view(i)? {
                 continue;
             }
             let piece = self.piece(&moved.ty.shape, i).ok_or_else(|| format!("there is no result {i}"))?;

@@ -141,5 +141,5 @@ fn arranged<const SIZE: usize>(
         }
     }
     let bytes = order.into_iter().map(|i| elements[i]).collect::<Vec<_>>().into_flattened();
-    Ok(node.constant(weights.ty.dtype, &bytes))
+    Ok(node.packed(weights.ty.dtype, data.bytes(), bytes))
 }

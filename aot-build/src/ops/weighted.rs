@@ -88,7 +88,7 @@ pub(super) fn packed_operands_f32(
         DType::F16 => pack::<{ size_of::<f16>() }>(data.bytes(), group, filter),
         _ => pack::<{ size_of::<f32>() }>(data.bytes(), group, filter),
     };
-    let packed = node.constant(weights.ty.dtype, &packed);
+    let packed = node.packed(weights.ty.dtype, data.bytes(), packed);
     // The weights as they are in the file are not read, and so not stored.
     operands_f32_with(node, channels, packed)
 }
@@ -207,7 +207,7 @@ fn requantization_i8(
 }
 
 /// The weights of an int8 layer as an operand of a kernel for four bits; `None` where the file
-/// has them in eight.
+/// has them in eight, or a device is given them so.
 ///
 /// # Errors
 ///
@@ -215,7 +215,9 @@ fn requantization_i8(
 pub(super) fn four_bits(node: &mut NodeLowering<'_, '_>) -> Result<Option<Operand>, OpError> {
     let weights = node.input(1)?;
     let quantization = weights.ty.quantization.as_ref().filter(|quantization| quantization.four_bits());
-    let (Some(_), Some(data)) = (quantization, &weights.data) else { return Ok(None) };
+    let (Some(_), Some(data), false) = (quantization, &weights.data, node.has_device()) else {
+        return Ok(None);
+    };
     let filter = weights.ty.shape.elements() / weights.ty.shape[0];
     let byte = |pair: &[u8]| pair[0] & 0x0f | pair.get(1).map_or(0, |second| second << 4);
     let filters = data.bytes().chunks(filter).flat_map(|filter| filter.chunks(2).map(byte));

@@ -89,6 +89,9 @@ impl Operator for While {
         // Only when all are computed: they are made of what the variables are now.
         let results = scratch.results(&regions[1]);
         for (result, variable) in results.into_iter().zip(&writes) {
+            if variable.len() == 0 {
+                continue;
+            }
             body.push(node.copy_within(body.len(), Operand::Buffer(result), *variable));
         }
         let &[test] = &scratch.results(&regions[0])[..] else {

@@ -16,7 +16,7 @@ pub(super) fn remove_dead(graph: &mut Graph) -> bool {
     let (nodes, tensors) = (graph.nodes.len(), graph.tensors.len());
     let mut read = vec![false; tensors];
     let states = graph.states.iter().flat_map(|state| [state.before, state.after, state.initial]);
-    for id in graph.inputs.iter().chain(&graph.outputs).copied().chain(states) {
+    for id in graph.inputs.iter().chain(&graph.outputs).chain(&graph.kept).copied().chain(states) {
         read[id.0] = true;
     }
     // From the end, so that what only dead nodes read is dead, too.
@@ -48,7 +48,7 @@ fn keep_tensors(graph: &mut Graph, keep: &[bool]) {
     let mut kept = keep.iter();
     graph.tensors.retain(|_| kept.next().is_some_and(|keep| *keep));
     let renumber = |id: &mut TensorId| *id = new_ids[id.0];
-    graph.inputs.iter_mut().chain(&mut graph.outputs).for_each(renumber);
+    graph.inputs.iter_mut().chain(&mut graph.outputs).chain(&mut graph.kept).for_each(renumber);
     for state in &mut graph.states {
         [&mut state.before, &mut state.after, &mut state.initial].into_iter().for_each(renumber);
     }

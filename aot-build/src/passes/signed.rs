@@ -18,7 +18,7 @@ use crate::ops::{Op, Quantize};
 pub(super) fn signed(graph: &mut Graph) {
     // Regions are given tensors that have been changed.
     graph.regions_mut().for_each(signed_region);
-    let (inputs, outputs) = (graph.inputs.clone(), graph.outputs.clone());
+    let (inputs, outputs) = (graph.inputs.clone(), [&graph.outputs[..], &graph.kept].concat());
     let mut signed = Vec::with_capacity(graph.tensors.len());
     for id in (0..graph.tensors.len()).map(TensorId) {
         let Some(tensor) = signed_tensor(graph.tensor(id)) else {

@@ -264,6 +264,16 @@ impl Problem {
         if pools.is_empty() { (0..self.pools.len()).map(PoolId).collect() } else { pools.clone() }
     }
 
+    /// Takes away the limit of the last pool that a buffer may lie in, of those that have one,
+    /// and lets it be the last resort of all buffers; whether there was one.
+    pub(crate) fn lift_limit(&mut self, buffer: BufferId) -> bool {
+        let limited = |pool: &PoolId| self.pools[pool.0].limit.is_some();
+        let Some(pool) = self.candidates(buffer).into_iter().rfind(limited) else { return false };
+        let pool = &mut self.pools[pool.0];
+        (pool.limit, pool.cost) = (None, u32::MAX);
+        true
+    }
+
     /// Checks what the types cannot say.
     pub(super) fn check(&self) -> Result<(), InvalidProblem> {
         for id in self.ids() {

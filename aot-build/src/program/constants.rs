@@ -24,6 +24,20 @@ impl ConstantPool {
         &self.bytes
     }
 
+    /// Its constants, in the order of their offsets.
+    pub(super) fn ranges(&self) -> Vec<ConstantView> {
+        let mut ranges: Vec<_> = self.known.values().flatten().copied().collect();
+        ranges.sort_unstable_by_key(|view| view.offset);
+        ranges
+    }
+
+    /// Has the next constant start at a multiple of `alignment`; gives where that is.
+    pub(super) fn align(&mut self, alignment: usize) -> usize {
+        let bytes = Arc::make_mut(&mut self.bytes);
+        bytes.resize(bytes.len().next_multiple_of(alignment), 0);
+        bytes.len()
+    }
+
     /// Adds little-endian elements, or finds equal ones.
     pub(super) fn intern(&mut self, dtype: DType, data: &[u8]) -> ConstantView {
         let len = data.len() / dtype.size();

@@ -8,7 +8,7 @@
 
 use aot_rt::kernels::{Kernel, Kind, Window2d};
 
-use super::{ConstantView, Operand, Step, Storage, View};
+use super::{Call, ConstantView, Operand, Step, Storage, View};
 use crate::Compiled;
 
 /// What a step does.
@@ -16,6 +16,8 @@ use crate::Compiled;
 pub enum Work {
     /// Calls a kernel.
     Kernel(Kernel),
+    /// Has a device run one or several kernels.
+    Call(Call),
     /// Runs steps of its own.
     Control(Control),
 }
@@ -72,12 +74,21 @@ impl Flow {
 }
 
 impl Step {
-    /// The kernel that it calls, if that is what it does.
+    /// The kernel that it calls on the CPU, if that is what it does.
     #[must_use]
     pub const fn kernel(&self) -> Option<&Kernel> {
         match &self.work {
             Work::Kernel(kernel) => Some(kernel),
-            Work::Control(_) => None,
+            Work::Call(_) | Work::Control(_) => None,
+        }
+    }
+
+    /// The call of a device, if that is what it does.
+    #[must_use]
+    pub const fn call(&self) -> Option<&Call> {
+        match &self.work {
+            Work::Call(call) => Some(call),
+            Work::Kernel(_) | Work::Control(_) => None,
         }
     }
 
@@ -85,7 +96,7 @@ impl Step {
     #[must_use]
     pub const fn control(&self) -> Option<&Control> {
         match &self.work {
-            Work::Kernel(_) => None,
+            Work::Kernel(_) | Work::Call(_) => None,
             Work::Control(control) => Some(control),
         }
     }
@@ -131,6 +142,21 @@ impl Step {
         views
     }
 
+    /// The constants that it and the steps that it holds work on.
+    pub(super) fn constant_views_mut(&mut self) -> Vec<&mut ConstantView> {
+        let mut views: Vec<&mut ConstantView> = Vec::new();
+        for operand in &mut self.operands {
+            if let Operand::Constant(view) = operand {
+                views.push(view);
+            }
+        }
+        if let Work::Control(control) = &mut self.work {
+            let blocks = control.flow.blocks_mut().into_iter();
+            views.extend(blocks.flat_map(|(_, steps)| steps).flat_map(Self::constant_views_mut));
+        }
+        views
+    }
+
     /// Names the steps that it holds after it, so that no two steps of a program have one
     /// name.
     pub(crate) fn name_nested(&mut self) {
@@ -161,7 +187,7 @@ impl Places<'_> {
 
     fn step(&self, step: &Step) -> Step {
         let work = match &step.work {
-            Work::Kernel(kernel) => Work::Kernel(*kernel),
+            work @ (Work::Kernel(_) | Work::Call(_)) => work.clone(),
             Work::Control(control) => {
                 Work::Control(Control { flow: self.flow(&control.flow), ..control.clone() })
             }

@@ -15,7 +15,7 @@ impl Program {
     /// The lifetime of every buffer.
     ///
     /// Operands of one step, or of one run, are alive together. Inputs are alive from the start,
-    /// outputs until after the end, states from the start until after the end.
+    /// outputs and what can be read besides until after the end, states from the start until after the end.
     #[must_use]
     pub fn lifetimes(&self) -> Vec<Lifetime> {
         let mut lifetimes: Vec<Option<Lifetime>> = vec![None; self.buffers.len()];
@@ -35,7 +35,7 @@ impl Program {
                 touch(view.buffer, steps.end - 1);
             }
         }
-        for port in &self.outputs {
+        for port in self.results() {
             touch(port.view.buffer, self.steps.len());
         }
         for state in &self.states {

@@ -7,9 +7,11 @@ use aot_rt::kernels::{CopyI8, Kernel};
 
 use super::parts::{Part, parts};
 use super::{
-    Alias, Buffer, BufferId, ConstantPool, Initial, Operand, Port, Program, Step, Storage, View, Work,
+    Alias, Buffer, BufferId, Call, ConstantPool, Initial, Operand, Port, Program, Step, Storage, View, Work,
+    chains,
 };
 use crate::config::{Config, InputPlacement, Placement, Rounding};
+use crate::devices::Assignment;
 use crate::error::{Location, OpError, Problem};
 use crate::graph::{Graph, Node, Tensor, TensorId};
 use crate::{ops, program};
@@ -25,10 +27,22 @@ pub fn lower(graph: &Graph, config: &Config) -> Result<Program, Vec<Problem>> {
 
 /// The same with constants that are there already.
 fn lower_with(graph: &Graph, config: &Config, constants: ConstantPool) -> Result<Program, Vec<Problem>> {
+    let devices = config.devices.iter().map(|device| program::Device {
+        name: device.name.clone(),
+        kind: device.kind().to_owned(),
+        activate: device.activate,
+        calls: device.calls,
+    });
+    let assignment = Assignment::of(graph, &config.devices);
     let mut lowering = Lowering {
         graph,
         config,
-        program: Program { name: graph.name.clone(), constants, ..Program::default() },
+        program: Program {
+            name: graph.name.clone(),
+            constants,
+            devices: devices.collect(),
+            ..Program::default()
+        },
         parts: parts(graph, config),
         uses: graph.uses(),
         places: vec![None; graph.tensors.len()],
@@ -51,9 +65,11 @@ fn lower_with(graph: &Graph, config: &Config, constants: ConstantPool) -> Result
         let name = graph.tensor(state.before).name.clone();
         lowering.program.states.push(program::State { name, view, initial });
     }
-    let mut problems = half_ports(graph);
-    for node in &graph.nodes {
-        let mut context = NodeLowering { lowering: &mut lowering, node };
+    let mut problems = Vec::new();
+    let mut steps = Vec::new();
+    for (node, &device) in graph.nodes.iter().zip(&assignment.devices) {
+        let first = lowering.program.steps.len();
+        let mut context = NodeLowering { lowering: &mut lowering, node, device, packed: Vec::new() };
         if let Err(error) = node.op.lower(&mut context) {
             let (index, name, operator) = (node.index, node.name.clone(), node.op.label().into());
             problems.push(Problem::from(error).at(Location::Node { index, name, operator }));
@@ -64,24 +80,19 @@ fn lower_with(graph: &Graph, config: &Config, constants: ConstantPool) -> Result
                 }
             }
         }
+        steps.push(first..lowering.program.steps.len());
     }
     if !problems.is_empty() {
         return Err(problems);
     }
     lowering.outputs();
+    lowering.kept();
     lowering.states();
+    chains::merge(&mut lowering.program, &steps, &assignment.chains).map_err(|(node, message)| {
+        let message = format!("node `{node}` of a device's pattern: {message}");
+        vec![Problem::new(message).at(Location::Key("devices".into()))]
+    })?;
     Ok(lowering.program)
-}
-
-/// Half precision is for constants: kernels compute in single precision.
-fn half_ports(graph: &Graph) -> Vec<Problem> {
-    let ports = graph.inputs.iter().chain(&graph.outputs).map(|id| graph.tensor(*id));
-    let half = ports.filter(|tensor| tensor.ty.dtype == DType::F16);
-    let problem = |tensor: &Tensor| {
-        Problem::new("inputs and outputs in half precision are not supported")
-            .at(Location::Tensor(tensor.name.clone()))
-    };
-    half.map(problem).collect()
 }
 
 struct Lowering<'g> {
@@ -100,13 +111,10 @@ struct Lowering<'g> {
 impl Lowering<'_> {
     fn buffer(&mut self, tensor: &Tensor, storage: Storage) -> View {
         let (bytes, alignment) = (tensor.ty.bytes(), tensor.ty.dtype.size());
-        self.program.buffers.push(Buffer { name: tensor.name.clone(), bytes, alignment, storage });
-        View {
-            buffer: BufferId(self.program.buffers.len() - 1),
-            offset: 0,
-            dtype: tensor.ty.dtype,
-            len: tensor.ty.shape.elements(),
-        }
+        let (name, ty) = (tensor.name.clone(), Some(tensor.ty.clone()));
+        self.program.buffers.push(Buffer { name, ty, bytes, alignment, storage });
+        let (dtype, len) = tensor.ty.stored();
+        View { buffer: BufferId(self.program.buffers.len() - 1), offset: 0, dtype, len }
     }
 
     fn port(&mut self, id: TensorId, view: View, ports: impl FnOnce(&mut Program) -> &mut Vec<Port>) {
@@ -128,7 +136,7 @@ impl Lowering<'_> {
         let bytes = tensor.data.as_ref().map_or(&[][..], |data| data.bytes());
         match bytes.first() {
             Some(first) if bytes.iter().any(|byte| byte != first) => {
-                Initial::Constant(self.program.constants.intern(tensor.ty.dtype, bytes))
+                Initial::Constant(self.program.constants.intern(tensor.ty.stored().0, bytes))
             }
             first => Initial::Fill(first.copied().unwrap_or(0)),
         }
@@ -178,6 +186,22 @@ impl Lowering<'_> {
         }
     }
 
+    /// Copies every tensor to be kept that is a constant, a state, or in the caller's arrays:
+    /// a later run finds them there, or nobody does.
+    fn kept(&mut self) {
+        for &id in &self.graph.kept {
+            let view = match self.places[id.0] {
+                Some(Operand::Buffer(view))
+                    if self.program.in_workspace(view.buffer) && !self.program.is_state(view.buffer) =>
+                {
+                    view
+                }
+                _ => self.copy(id, Storage::Workspace),
+            };
+            self.port(id, view, |program| &mut program.kept);
+        }
+    }
+
     fn copy(&mut self, id: TensorId, storage: Storage) -> View {
         let tensor = self.graph.tensor(id);
         let x = self.read(id);
@@ -189,6 +213,9 @@ impl Lowering<'_> {
     /// Appends a step that copies the elements of `tensor` from `x` to `y`.
     fn copy_step(&mut self, tensor: &Tensor, x: Operand, y: Operand) {
         let bytes = tensor.ty.bytes();
+        if bytes == 0 {
+            return;
+        }
         let operands = vec![x.as_bytes(), y.as_bytes()];
         let work = Work::Kernel(Kernel::CopyI8(CopyI8 { len: bytes }));
         let name = format!("copy_{}", self.program.steps.len());
@@ -201,7 +228,9 @@ impl Lowering<'_> {
         let tensor = self.graph.tensor(id);
         *self.places[id.0].get_or_insert_with(|| match &tensor.data {
             // Once for all its readers: to find equal ones takes all its bytes.
-            Some(data) => Operand::Constant(self.program.constants.intern(tensor.ty.dtype, data.bytes())),
+            Some(data) => {
+                Operand::Constant(self.program.constants.intern(tensor.ty.stored().0, data.bytes()))
+            }
             None => unreachable!("`{}` is read before it is written", tensor.name),
         })
     }
@@ -212,7 +241,7 @@ impl Lowering<'_> {
         }
         let tensor = self.graph.tensor(id);
         let place = if let Some(Part { whole, first }) = self.parts[id.0] {
-            let place = self.write(whole).part(first, tensor.ty.shape.elements());
+            let place = self.write(whole).part(first, tensor.ty.stored().1);
             self.note_alias(id, place);
             place
         } else {
@@ -244,7 +273,8 @@ impl Lowering<'_> {
     /// Notes for reports that a tensor has its elements in another's buffer.
     fn note_alias(&mut self, id: TensorId, place: Operand) {
         if let Operand::Buffer(view) = place {
-            self.program.aliases.push(Alias { name: self.graph.tensor(id).name.clone(), view });
+            let Tensor { name, ty, .. } = self.graph.tensor(id);
+            self.program.aliases.push(Alias { name: name.clone(), ty: Some(ty.clone()), view });
         }
     }
 }
@@ -253,6 +283,10 @@ impl Lowering<'_> {
 pub struct NodeLowering<'a, 'g> {
     lowering: &'a mut Lowering<'g>,
     node: &'g Node,
+    /// Position of the device that runs the node, unless that is the CPU.
+    device: Option<usize>,
+    /// Constants that our own kernels read in another order, for the device's next step.
+    packed: Vec<(Operand, Vec<u8>)>,
 }
 
 impl<'g> NodeLowering<'_, 'g> {
@@ -287,6 +321,12 @@ impl<'g> NodeLowering<'_, 'g> {
     #[must_use]
     pub fn output(&self, i: usize) -> &'g Tensor {
         self.lowering.graph.tensor(self.node.outputs[i])
+    }
+
+    /// Whether anything reads result `i`.
+    #[must_use]
+    pub fn is_read(&self, i: usize) -> bool {
+        self.lowering.uses[self.node.outputs[i].0] > 0
     }
 
     /// Whether the configuration asks for one rounding instead of two.
@@ -327,21 +367,49 @@ impl<'g> NodeLowering<'_, 'g> {
         Operand::Constant(self.lowering.program.constants.intern(dtype, bytes))
     }
 
+    /// Whether a device runs the node.
+    #[must_use]
+    pub const fn has_device(&self) -> bool {
+        self.device.is_some()
+    }
+
+    /// A constant that our kernel reads in another order than `plain`, as `packed`; a device is
+    /// given it plain.
+    pub fn packed(&mut self, dtype: DType, plain: &[u8], packed: Vec<u8>) -> Operand {
+        if self.device.is_none() {
+            return self.constant(dtype, &packed);
+        }
+        let operand = self.constant(dtype, plain);
+        self.packed.push((operand, packed));
+        operand
+    }
+
     /// Memory for `len` elements that the node's steps hand on to each other.
     pub fn scratch(&mut self, what: &str, dtype: DType, len: usize) -> Operand {
         let program = &mut self.lowering.program;
         let (bytes, alignment) = (len * dtype.size(), dtype.size());
         let name = format!("{what} of {}", self.node.name);
-        program.buffers.push(Buffer { name, bytes, alignment, storage: Storage::Workspace });
+        program.buffers.push(Buffer { name, ty: None, bytes, alignment, storage: Storage::Workspace });
         Operand::Buffer(View { buffer: BufferId(program.buffers.len() - 1), offset: 0, dtype, len })
     }
 
     /// Appends a step.
     pub fn step(&mut self, kernel: Kernel, operands: Vec<Operand>, macs: u64, description: String) {
+        let work = match self.device {
+            None => Work::Kernel(kernel),
+            Some(device) => {
+                let packed = std::mem::take(&mut self.packed).into_iter();
+                let packed = packed.filter_map(|(operand, bytes)| {
+                    Some((operands.iter().position(|known| *known == operand)?, bytes))
+                });
+                let unit = &self.lowering.config.devices[device].name;
+                Work::Call(Call::new(device, unit, kernel, packed.collect()))
+            }
+        };
         let steps = &mut self.lowering.program.steps;
         let operator = self.node.op.label();
         let name = format!("{operator}_{}", steps.len());
-        let (node, work) = (self.node.name.clone(), Work::Kernel(kernel));
+        let node = self.node.name.clone();
         steps.push(Step { name, operator, node, description, work, operands, macs });
     }
 
@@ -355,8 +423,8 @@ impl<'g> NodeLowering<'_, 'g> {
         let operands = self.lowering.graph.operands(self.node);
         let Some(ops::View { operand, first }) = self.node.op.view(i, &operands) else { return Ok(false) };
         let (x, y) = (self.input(operand)?, self.output(i));
-        let len = y.ty.shape.elements();
-        if x.ty.dtype != y.ty.dtype || first + len > x.ty.shape.elements() {
+        let len = y.ty.stored().1;
+        if x.ty.dtype != y.ty.dtype || first + len > x.ty.stored().1 {
             return Err(format!("{} cannot be a view of {}", y.ty, x.ty).into());
         }
         let (id, place) = (self.node.outputs[i], self.read(operand)?.part(first, len));

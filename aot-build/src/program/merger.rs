@@ -49,7 +49,7 @@ impl<'p> Merger<'p> {
         for port in &program.inputs {
             roles[port.view.buffer.0].input = true;
         }
-        let kept = program.outputs.iter().map(|port| port.view.buffer);
+        let kept = program.results().map(|port| port.view.buffer);
         for id in kept.chain(program.states.iter().map(|state| state.view.buffer)) {
             roles[id.0].kept = true;
         }
@@ -98,7 +98,7 @@ impl<'p> Merger<'p> {
     /// Puts the tensor of the buffer `from` where `to` is: see [`Merger::can_replace`].
     pub(super) fn replace(&mut self, from: BufferId, to: View) {
         let (buffer, root) = (&self.program.buffers[from.0], to.buffer.0);
-        self.aliases.push(Alias { name: buffer.name.clone(), view: to });
+        self.aliases.push(Alias { name: buffer.name.clone(), ty: buffer.ty.clone(), view: to });
         if buffer.storage != Storage::Workspace {
             self.program.buffers[root].storage = buffer.storage;
         }

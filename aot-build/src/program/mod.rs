@@ -4,6 +4,10 @@
 //! [memory planner](crate::plan) gives them, and [`Compiled`](crate::Compiled) holds
 //! both.
 
+pub(crate) mod blocks;
+mod call;
+mod chains;
+mod constant_pools;
 mod constants;
 mod control;
 mod dependencies;
@@ -14,10 +18,13 @@ mod lower;
 mod merger;
 mod overlap;
 mod parts;
+mod pools;
 mod run;
 #[cfg(test)]
 mod tests;
 
+pub use call::{Call, CallOperand};
+pub(crate) use constant_pools::distribute;
 pub use constants::ConstantPool;
 pub use control::{Control, Flow, Work};
 pub(crate) use fuse_add::fuse_add;
@@ -25,6 +32,8 @@ pub(crate) use in_place::in_place;
 pub use liveness::Lifetime;
 pub use lower::{NodeLowering, lower};
 pub(crate) use overlap::{gaps, loads, overlap, overlapped, overlapped_load, savings, shared};
+pub use pools::{CPU, Crossing, PlacedPool};
+pub(crate) use pools::{candidates, unit};
 pub use run::{Layer, Pushed, Run, RunOverlap};
 
 use aot_rt::{Access, DType};
@@ -59,6 +68,8 @@ pub enum Storage {
 pub struct Buffer {
     /// Name of the tensor that it was made for.
     pub name: String,
+    /// Type of that tensor; `None` for memory that steps work in.
+    pub ty: Option<TensorType>,
     /// Size in bytes.
     pub bytes: usize,
     /// Alignment in bytes.
@@ -182,10 +193,10 @@ pub struct Step {
     pub node: String,
     /// Extents, strides and activation for the reader: `3×3, 8 → 16, relu`.
     pub description: String,
-    /// The kernel and its parameters, or the steps.
+    /// The kernel and its parameters, a call of a device, or the steps.
     pub work: Work,
-    /// The operands, in the order of [`Kernel::operands`](aot_rt::kernels::Kernel::operands),
-    /// or as [`Control`] says.
+    /// The operands, in the order of [`Kernel::operands`](aot_rt::kernels::Kernel::operands)
+    /// or of [`Call::operands`], or as [`Control`] says.
     pub operands: Vec<Operand>,
     /// Multiply-accumulates: of a condition those of the larger side, of a loop those of one
     /// iteration.
@@ -216,9 +227,31 @@ impl Step {
         })
     }
 
-    fn access(&self, operand: usize) -> Access {
+    /// Name and access of the operands of its kernel or call.
+    pub(crate) fn operand_infos(&self) -> Vec<(&str, Access)> {
+        match &self.work {
+            Work::Kernel(kernel) => kernel.operands().iter().map(|info| (info.name, info.access)).collect(),
+            Work::Call(call) => {
+                call.operands.iter().map(|operand| (operand.name.as_str(), operand.access)).collect()
+            }
+            Work::Control(_) => Vec::new(),
+        }
+    }
+
+    /// The kernel that it runs, or the device's method.
+    pub(crate) fn kernel_name(&self) -> Option<String> {
+        match &self.work {
+            Work::Kernel(kernel) => Some(kernel.name().to_owned()),
+            Work::Call(call) => Some(call.name()),
+            Work::Control(_) => None,
+        }
+    }
+
+    /// How operand `operand` is used.
+    pub(crate) fn access(&self, operand: usize) -> Access {
         match &self.work {
             Work::Kernel(kernel) => kernel.operands()[operand].access,
+            Work::Call(call) => call.operands[operand].access,
             Work::Control(control) if operand < control.reads => Access::Read,
             Work::Control(_) => Access::Write,
         }
@@ -237,10 +270,12 @@ pub struct Port {
 }
 
 /// A tensor without memory of its own: a view of another's.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Alias {
     /// Name in the model file.
     pub name: String,
+    /// Type of the tensor; `None` for memory that steps work in.
+    pub ty: Option<TensorType>,
     /// Where its elements are.
     pub view: View,
 }
@@ -280,6 +315,8 @@ pub struct Program {
     pub inputs: Vec<Port>,
     /// Outputs, in the model file's order.
     pub outputs: Vec<Port>,
+    /// Tensors that can be read after a run beside the outputs; they are in the workspace.
+    pub kept: Vec<Port>,
     /// Tensors that are kept from run to run.
     pub states: Vec<State>,
     /// Tensors that are views of others, for reports.
@@ -288,6 +325,21 @@ pub struct Program {
     pub runs: Vec<Run>,
     /// How the one input is pushed, where its rows are: the first run reads them.
     pub pushed: Option<Pushed>,
+    /// The devices that steps may be calls of, in the order in which they are activated.
+    pub devices: Vec<Device>,
+}
+
+/// What runs steps beside the CPU.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Device {
+    /// Name.
+    pub name: String,
+    /// Devices of a kind have one trait.
+    pub kind: String,
+    /// When it is activated.
+    pub activate: aot_rt::Activate,
+    /// How its kernels are called.
+    pub calls: crate::config::Calls,
 }
 
 impl Program {
@@ -300,6 +352,11 @@ impl Program {
     /// Whether a buffer holds a state.
     pub(crate) fn is_state(&self, id: BufferId) -> bool {
         self.states.iter().any(|state| state.view.buffer == id)
+    }
+
+    /// What is read after a run: outputs, and what can be read besides.
+    pub(crate) fn results(&self) -> impl Iterator<Item = &Port> {
+        self.outputs.iter().chain(&self.kept)
     }
 
     /// Bytes that are kept from run to run.
@@ -340,7 +397,8 @@ impl Program {
     /// All views: of steps, ports and aliases.
     pub(crate) fn views_mut(&mut self) -> impl Iterator<Item = &mut View> {
         let operands = self.steps.iter_mut().flat_map(Step::views_mut);
-        let ports = self.inputs.iter_mut().chain(&mut self.outputs).map(|port| &mut port.view);
+        let ports = self.inputs.iter_mut().chain(&mut self.outputs).chain(&mut self.kept);
+        let ports = ports.map(|port| &mut port.view);
         let ports = ports.chain(self.states.iter_mut().map(|state| &mut state.view));
         operands.chain(ports).chain(self.aliases.iter_mut().map(|alias| &mut alias.view))
     }
@@ -367,6 +425,15 @@ impl Program {
     /// Whether it depends on the inputs which steps run, and how often.
     pub(crate) fn has_control(&self) -> bool {
         self.steps.iter().any(|step| step.control().is_some())
+    }
+
+    /// Positions of the devices that steps call, those within other steps included.
+    #[must_use]
+    pub fn called_devices(&self) -> Vec<usize> {
+        let steps: Vec<_> = self.steps.iter().flat_map(Step::with_nested).collect();
+        let calls =
+            |device: &usize| steps.iter().any(|step| step.call().is_some_and(|call| call.device == *device));
+        (0..self.devices.len()).filter(calls).collect()
     }
 
     /// Multiply-accumulates of one run; where that depends on the inputs, see

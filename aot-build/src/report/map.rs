@@ -17,12 +17,12 @@ const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 #[must_use]
 pub fn memory_map(report: &MemoryReport) -> String {
     let tensors =
-        || report.tensors.iter().filter(|tensor| tensor.alias_of.is_none() && tensor.offset.is_some());
+        || report.tensors.iter().filter(|tensor| tensor.alias_of.is_none() && tensor.address.is_some());
     let lettered: Vec<(char, &TensorReport)> =
         LETTERS.chars().chain(std::iter::repeat('#')).zip(tensors()).collect();
-    let band = report.arena_bytes.div_ceil(LINES).max(1);
+    let band = report.span.div_ceil(LINES).max(1);
     let mut map = String::new();
-    for line in (0..report.arena_bytes.div_ceil(band)).rev() {
+    for line in (0..report.span.div_ceil(band)).rev() {
         let start = line * band;
         let cells: String = (0..=report.steps.len())
             .map(|step| {
@@ -42,7 +42,7 @@ pub fn memory_map(report: &MemoryReport) -> String {
 
 /// Bytes of `range` that the tensor covers.
 fn covered(tensor: &TensorReport, range: std::ops::Range<usize>) -> usize {
-    let start = tensor.offset.unwrap_or(0);
+    let start = tensor.address.unwrap_or(0);
     (start + tensor.bytes).min(range.end).saturating_sub(start.max(range.start))
 }
 
@@ -54,17 +54,17 @@ mod tests {
     #[test]
     fn time_goes_across_and_addresses_up() {
         let tensor = |name: &str, bytes, (first_step, last_step), offset| TensorReport {
-            name: name.into(),
-            bytes,
             first_step,
             last_step,
-            pool: "workspace",
+            pool: "workspace".into(),
             offset: Some(offset),
-            alias_of: None,
-            overlaps: None,
+            address: Some(offset),
+            ..TensorReport::new(name, None, bytes)
         };
         let report = MemoryReport {
             arena_bytes: 3,
+            pools: Vec::new(),
+            span: 3,
             lower_bound: 3,
             proved: true,
             steps: vec!["pad_0".into(), "conv2d_1".into()],

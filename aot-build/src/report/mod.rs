@@ -11,6 +11,7 @@ mod memory;
 #[cfg(feature = "tflite")]
 mod operators;
 mod problems;
+mod program;
 mod rows;
 mod summary;
 mod svg;
@@ -20,11 +21,12 @@ pub use crate::error::spaced;
 pub use figures::Figure;
 pub use html::memory_html;
 pub use map::memory_map;
-pub use memory::{MemoryReport, Peak, PeakTensor, TensorReport};
+pub use memory::{MemoryReport, Peak, PeakTensor, PoolReport, TensorReport};
 #[cfg(feature = "tflite")]
 pub use operators::{OperatorReport, Operators, TypesReport};
 pub use problems::ErrorReport;
+pub use program::{OperandReport, StepReport};
 pub use rows::RunReport;
-pub use summary::{PortReport, Summary};
+pub use summary::{ConfigurationReport, FileReport, PortReport, Summary};
 pub use svg::memory_svg;
 pub use text::{columns, label};

@@ -1,20 +1,28 @@
 //! What a model is and needs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use aot_rt::Quantization;
+use aot_rt::{DType, Quantization};
 use serde::Serialize;
 
-use super::{columns, label, spaced};
-use crate::Model;
+use super::program::{dtype_name, positions, schedule};
+use super::{MemoryReport, PoolReport, StepReport, TensorReport, columns, label, spaced};
 use crate::codegen::real_value;
+use crate::hash::sha256;
+use crate::import::SourceFile;
 use crate::passes::DeadChannels;
 use crate::program::Port;
+use crate::{Compiled, Config, Model, SourceInfo};
 
-/// What a model is and needs.
+/// What a model is and needs: all that the compiler knows of it. The constants behind a
+/// runner's `METADATA` are printed from it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
+    /// Version of this description: [`aot_rt::metadata::FORMAT`].
+    pub format: u32,
+    /// Version of `aot-build`.
+    pub aot_build: &'static str,
     /// Name of the model file.
     pub file: String,
     /// Name of the generated type.
@@ -23,6 +31,10 @@ pub struct Summary {
     pub bytes: usize,
     /// SHA-256 of the model file, in hexadecimal.
     pub sha256: String,
+    /// The files that the model file names.
+    pub files: Vec<FileReport>,
+    /// What was configured.
+    pub configuration: ConfigurationReport,
     /// The inputs, in the model file's order.
     pub inputs: Vec<PortReport>,
     /// The outputs, in the model file's order.
@@ -48,6 +60,35 @@ pub struct Summary {
     pub constant_bytes: usize,
     /// Bytes that are kept from run to run.
     pub state_bytes: usize,
+    /// The pools of the workspace and of the constants.
+    pub pools: Vec<PoolReport>,
+    /// The tensors; one that shares another's bytes follows it. Their first and last steps are
+    /// positions in `schedule`.
+    pub tensors: Vec<TensorReport>,
+    /// The steps in order; those within a branch or a loop follow it.
+    pub schedule: Vec<StepReport>,
+    /// The devices that run steps, in alphabetical order, the CPU not among them.
+    pub devices: Vec<String>,
+}
+
+/// A file that a model file names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FileReport {
+    /// Its name, as the model file gives it.
+    pub file: String,
+    /// Its size in bytes.
+    pub bytes: usize,
+    /// Its SHA-256 in hexadecimal.
+    pub sha256: String,
+}
+
+/// A configuration.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ConfigurationReport {
+    /// The keys whose values are not the defaults, as a table in `aot.toml` sets them.
+    pub toml: String,
+    /// SHA-256 of that text, in hexadecimal.
+    pub sha256: String,
 }
 
 /// An input or output.
@@ -55,8 +96,9 @@ pub struct Summary {
 pub struct PortReport {
     /// Name in the model file.
     pub name: String,
-    /// Type of the elements: `i8`.
-    pub dtype: &'static str,
+    /// Type of the elements.
+    #[serde(serialize_with = "dtype_name")]
+    pub dtype: DType,
     /// Extents, outermost first.
     pub shape: Vec<usize>,
     /// Real value of one step; `None` for tensors that are not quantized.
@@ -71,7 +113,17 @@ impl Summary {
     pub fn new(model: &Model) -> Self {
         let compiled = &model.compiled;
         let program = &compiled.program;
+        let tensors = tensors(compiled);
+        let schedule = schedule(compiled, &tensors);
+        let devices: BTreeSet<&String> = schedule.iter().filter_map(|step| step.device.as_ref()).collect();
         Self {
+            format: aot_rt::metadata::FORMAT,
+            aot_build: env!("CARGO_PKG_VERSION"),
+            files: files(&model.source),
+            configuration: ConfigurationReport::new(&model.config),
+            devices: devices.into_iter().cloned().collect(),
+            tensors,
+            schedule,
             file: model.source.file.clone(),
             name: model.type_name.clone(),
             bytes: model.source.bytes,
@@ -88,7 +140,38 @@ impl Summary {
             proved: compiled.proved,
             constant_bytes: program.constants.bytes().len(),
             state_bytes: program.state_bytes(),
+            pools: PoolReport::all(compiled),
         }
+    }
+}
+
+fn files(source: &SourceInfo) -> Vec<FileReport> {
+    let others = source.files.iter().filter(|file| file.name != source.file);
+    let report = |file: &SourceFile| FileReport {
+        file: file.name.clone(),
+        bytes: file.bytes,
+        sha256: file.sha256.clone(),
+    };
+    others.map(report).collect()
+}
+
+/// The tensors, with steps counted as in the schedule.
+fn tensors(compiled: &Compiled) -> Vec<TensorReport> {
+    let positions = positions(&compiled.program);
+    let mut tensors = MemoryReport::new(compiled).tensors;
+    for tensor in &mut tensors {
+        tensor.first_step = positions[tensor.first_step];
+        // With all that the step holds.
+        let next = positions.get(tensor.last_step + 1);
+        tensor.last_step = next.map_or(positions[tensor.last_step], |next| next - 1);
+    }
+    tensors
+}
+
+impl ConfigurationReport {
+    fn new(config: &Config) -> Self {
+        let toml = config.to_toml();
+        Self { sha256: sha256(toml.as_bytes()), toml }
     }
 }
 
@@ -97,7 +180,7 @@ impl PortReport {
         let quantization = port.ty.quantization.as_ref().and_then(|quantization| quantization.tensor_wide());
         Self {
             name: port.name.clone(),
-            dtype: port.ty.dtype.name(),
+            dtype: port.ty.dtype,
             shape: port.ty.shape.to_vec(),
             scale: quantization.map(|quantization| quantization.scale),
             zero_point: quantization.map(|quantization| quantization.zero_point),
@@ -105,15 +188,19 @@ impl PortReport {
     }
 
     fn row(&self, role: &str) -> [String; 4] {
-        let ty = format!("{} {:?}", self.dtype, self.shape);
+        let ty = format!("{} {:?}", self.dtype.name(), self.shape);
         [format!("  {role}"), label(&self.name), ty, self.real_value()]
     }
 
     /// What the integers stand for: `0.5847 (q − 83)`.
     fn real_value(&self) -> String {
-        let quantization = self.scale.zip(self.zero_point);
-        quantization
-            .map_or(String::new(), |(scale, zero_point)| real_value(Quantization { scale, zero_point }))
+        self.quantization().map_or(String::new(), real_value)
+    }
+
+    /// How its integers stand for real numbers, if they do.
+    pub(crate) fn quantization(&self) -> Option<Quantization> {
+        let (scale, zero_point) = self.scale.zip(self.zero_point)?;
+        Some(Quantization { scale, zero_point })
     }
 }
 

@@ -100,12 +100,12 @@ impl<'r> Plot<'r> {
 
     /// The lower end of a byte.
     fn y(&self, byte: usize) -> f64 {
-        TOP + PLOT_HEIGHT - PLOT_HEIGHT * byte as f64 / self.report.arena_bytes.max(1) as f64
+        TOP + PLOT_HEIGHT - PLOT_HEIGHT * byte as f64 / self.report.span.max(1) as f64
     }
 
     /// Lines across with their addresses.
     fn addresses(&self) -> Vec<String> {
-        let (quotient, rest) = (self.report.arena_bytes / BYTE_MARKS, self.report.arena_bytes % BYTE_MARKS);
+        let (quotient, rest) = (self.report.span / BYTE_MARKS, self.report.span % BYTE_MARKS);
         let mut marks: Vec<_> = (0..=BYTE_MARKS).map(|i| quotient * i + rest * i / BYTE_MARKS).collect();
         marks.dedup();
         let line = |byte: usize| {
@@ -121,16 +121,16 @@ impl<'r> Plot<'r> {
 
     /// The box of a tensor of the workspace; colours go round with `i`.
     fn tensor(&self, i: usize, tensor: &TensorReport) -> Option<String> {
-        let offset = tensor.offset.filter(|_| tensor.bytes > 0)?;
-        let (x, y) = (self.x(tensor.first_step), self.y(offset + tensor.bytes));
-        let (width, height) = (self.x(tensor.last_step + 1) - x, self.y(offset) - y);
+        let address = tensor.address.filter(|_| tensor.bytes > 0)?;
+        let (x, y) = (self.x(tensor.first_step), self.y(address + tensor.bytes));
+        let (width, height) = (self.x(tensor.last_step + 1) - x, self.y(address) - y);
         let hue = i * 47 % 360;
         let title = format!(
             "{}\n{} bytes at {}, steps {} to {}",
             // Here is room for all of it.
             escaped(&plain(&tensor.name)),
             spaced(tensor.bytes),
-            spaced(offset),
+            spaced(tensor.offset.unwrap_or(address)),
             tensor.first_step,
             self.report.last_step(tensor)
         );
@@ -209,22 +209,27 @@ mod tests {
         offset: usize,
     ) -> TensorReport {
         TensorReport {
-            name: name.into(),
-            bytes,
             first_step,
             last_step,
-            pool: "workspace",
+            pool: "workspace".into(),
             offset: Some(offset),
-            alias_of: None,
-            overlaps: None,
+            address: Some(offset),
+            ..TensorReport::new(name, None, bytes)
         }
     }
 
     fn report() -> MemoryReport {
         let view = TensorReport { alias_of: Some("padded".into()), ..tensor("view", 200, (0, 1), 50) };
-        let caller = TensorReport { pool: "caller", offset: None, ..tensor("other", 7, (1, 1), 0) };
+        let caller = TensorReport {
+            pool: "caller".into(),
+            offset: None,
+            address: None,
+            ..tensor("other", 7, (1, 1), 0)
+        };
         MemoryReport {
             arena_bytes: 250,
+            pools: Vec::new(),
+            span: 250,
             lower_bound: 240,
             proved: false,
             steps: vec!["pad_0".into(), "conv2d_1".into()],
@@ -263,8 +268,14 @@ mod tests {
     #[test]
     fn nothing_is_drawn_without_memory() {
         let peak = Peak { step: 0, bytes: 0, tensors: Vec::new() };
-        let report =
-            MemoryReport { arena_bytes: 0, tensors: Vec::new(), steps: Vec::new(), peak, ..report() };
+        let report = MemoryReport {
+            arena_bytes: 0,
+            span: 0,
+            tensors: Vec::new(),
+            steps: Vec::new(),
+            peak,
+            ..report()
+        };
         let svg = memory_svg(&report);
         assert!(!svg.contains("NaN") && !svg.contains("class=\"box\""), "{svg}");
     }

@@ -67,7 +67,7 @@ fn problem(program: &Program, overlaps: impl Fn(&program::Step) -> Vec<Overlap>)
     for port in &program.inputs {
         tensors[port.view.buffer.index()].input = true;
     }
-    for port in &program.outputs {
+    for port in program.results() {
         tensors[port.view.buffer.index()].output = true;
     }
     for state in &program.states {

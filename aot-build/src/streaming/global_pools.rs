@@ -72,6 +72,7 @@ fn halves(step: &Step, buffers: &mut Vec<Buffer>) -> Option<[Step; 2]> {
     };
     buffers.push(Buffer {
         name: format!("sums of {}", step.name),
+        ty: None,
         bytes: channels * dtype.size(),
         alignment: dtype.size(),
         storage: Storage::Workspace,

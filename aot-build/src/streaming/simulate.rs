@@ -204,7 +204,7 @@ impl Candidate {
         has_maker
             && !is_input
             && !program.is_state(id)
-            && !program.outputs.iter().any(is_port)
+            && !program.results().any(is_port)
             && users[id.index()].iter().all(|step| self.steps.contains(step))
             // One whose first use adds to what was there before the run.
             && self.layers.iter().all(|layer| {

@@ -1,8 +1,10 @@
 //! Random networks give the same bits however their memory is planned.
 
+use std::collections::BTreeMap;
+
 use crate::Config;
 use crate::compile::{compile_as_is, plan};
-use crate::config::{InputPlacement, Memory};
+use crate::config::{InputPlacement, Memory, Pool};
 use crate::eval::Evaluator;
 use crate::graph::sketch::{Sketch, f32_type, i8_type};
 use crate::graph::{Data, Graph, TensorId, TensorType};
@@ -188,14 +190,20 @@ fn plans_do_not_change_a_bit() {
     let rows = Config { inputs: InputPlacement::Rows, ..Config::default() };
     let min = Config { memory: Memory::Min, ..Config::default() };
     let min_rows = Config { inputs: InputPlacement::Rows, ..min.clone() };
+    let fast = Pool { limit: Some(200), alignment: Some(32), ..Pool::default() };
+    let pools = BTreeMap::from([("fast".into(), fast), ("slow".into(), Pool { cost: 1, ..Pool::default() })]);
+    let pools = Config { pools, search_limit: 60_000, ..Config::default() };
     for _ in 0..400 {
         let (graph, x) = random_net(&mut random);
-        let apart =
-            plan(lower(&graph, &Config::default()).unwrap(), Planner::None, &crate::plan::Limits::default())
-                .unwrap();
+        let apart = {
+            let config = Config::default();
+            let program = lower(&graph, &config).unwrap();
+            plan(program, &config.workspaces(), Planner::None, &crate::plan::Limits::default())
+        }
+        .unwrap();
         let expect = Evaluator::new(&apart).run(&[&x]).unwrap();
         let tensors = compile_as_is(&graph, &Config::default()).unwrap();
-        for config in [&Config::default(), &min, &rows, &min_rows] {
+        for config in [&Config::default(), &min, &rows, &min_rows, &pools] {
             let Ok(compiled) = compile_as_is(&graph, config) else {
                 assert_eq!(config.inputs, InputPlacement::Rows);
                 continue;

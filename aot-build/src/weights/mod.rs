@@ -26,7 +26,7 @@ impl<'a> Stored<'a> {
     /// Checks that there are as many bytes as type and shape say.
     fn new(dtype: DType, shape: Shape, bytes: &'a [u8]) -> Result<Self, String> {
         // At most 2^31 elements of 8 bytes.
-        let expected = shape.elements() as u64 * dtype.size() as u64;
+        let expected = dtype.bytes(shape.elements()) as u64;
         if bytes.len() as u64 != expected {
             return Err(format!(
                 "{} {shape} takes {expected} bytes, there are {}",

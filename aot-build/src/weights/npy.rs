@@ -11,7 +11,7 @@ use crate::graph::Shape;
 const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// Element types and how NumPy calls them.
-const TYPES: [(DType, &str); 10] = [
+const TYPES: [(DType, &str); 11] = [
     (DType::I8, "|i1"),
     (DType::U8, "|u1"),
     (DType::I16, "<i2"),
@@ -20,6 +20,8 @@ const TYPES: [(DType, &str); 10] = [
     (DType::I64, "<i8"),
     (DType::U64, "<u8"),
     (DType::F16, "<f2"),
+    // As the package ml_dtypes has NumPy write them.
+    (DType::BF16, "<V2"),
     (DType::F32, "<f4"),
     (DType::Bool, "|b1"),
 ];
@@ -170,7 +172,7 @@ mod tests {
                 "{'descr': '>f4', 'fortran_order': False, 'shape': (1,)}",
                 4,
                 Err(
-                    "elements of type `>f4`, expected one of |i1, |u1, <i2, <i4, <u4, <i8, <u8, <f2, <f4, |b1; \
+                    "elements of type `>f4`, expected one of |i1, |u1, <i2, <i4, <u4, <i8, <u8, <f2, <V2, <f4, |b1; \
                      save `x.astype(numpy.float32)`",
                 ),
             ),

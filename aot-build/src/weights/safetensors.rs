@@ -14,7 +14,7 @@ use crate::graph::Shape;
 use crate::import::json::format::Entries;
 
 /// Element types and how the format calls them.
-const TYPES: [(DType, &str); 10] = [
+const TYPES: [(DType, &str); 11] = [
     (DType::I8, "I8"),
     (DType::U8, "U8"),
     (DType::I16, "I16"),
@@ -23,6 +23,7 @@ const TYPES: [(DType, &str); 10] = [
     (DType::I64, "I64"),
     (DType::U64, "U64"),
     (DType::F16, "F16"),
+    (DType::BF16, "BF16"),
     (DType::F32, "F32"),
     (DType::Bool, "BOOL"),
 ];
@@ -192,13 +193,13 @@ mod tests {
     #[test]
     fn refused_tensors() {
         let header = r#"{"__metadata__":{"by":"test"},
-            "a":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]},
+            "a":{"dtype":"F64","shape":[1],"data_offsets":[0,2]},
             "b":{"dtype":"I16","shape":[2],"data_offsets":[2,4]}}"#;
         let tensors = SafeTensors::read(file(header, &[0; 4])).unwrap();
         assert_eq!(tensors.names().collect::<Vec<_>>(), ["a", "b"]);
         assert_eq!(tensors.get("c"), None);
         let expect =
-            "elements of type `BF16`, expected one of I8, U8, I16, I32, U32, I64, U64, F16, F32, BOOL";
+            "elements of type `F64`, expected one of I8, U8, I16, I32, U32, I64, U64, F16, BF16, F32, BOOL";
         assert_eq!(tensors.get("a").unwrap().unwrap_err(), expect);
         assert_eq!(tensors.get("b").unwrap().unwrap_err(), "i16 [2] takes 4 bytes, there are 2");
     }

@@ -26,22 +26,30 @@ fn json_has_the_documented_keys() {
     let json = ran.json();
     let keys: Vec<_> = json.as_object().unwrap().keys().map(String::as_str).collect();
     let expect = [
+        "aot_build",
         "arena_bytes",
         "bytes",
+        "configuration",
         "constant_bytes",
         "control_flow",
         "dead_channels",
+        "devices",
         "file",
+        "files",
+        "format",
         "inputs",
         "lower_bound",
         "macs",
         "name",
         "operators",
         "outputs",
+        "pools",
         "proved",
+        "schedule",
         "sha256",
         "state_bytes",
         "steps",
+        "tensors",
     ];
     assert_eq!(keys, expect);
     assert_eq!(json["operators"]["conv2d"], 3);
@@ -52,6 +60,63 @@ fn json_has_the_documented_keys() {
     assert_eq!(input["zero_point"], -128);
     let float = line(&format!("check --json {DIGITS_FLOAT}")).json();
     assert_eq!((&float["inputs"][0]["scale"], &float["inputs"][0]["dtype"]), (&Value::Null, &"f32".into()));
+}
+
+/// Files, configuration and places, against what other tools say of them.
+#[test]
+fn json_has_hashes_pools_and_steps() {
+    let sha256 = |file: &str| {
+        let output = Command::new("sha256sum").arg(in_repository(file)).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()[..64].to_owned()
+    };
+    let json = line(&format!("check --json {DIGITS_FLOAT} --set memory=min --set ram_limit=9_000")).json();
+    assert_eq!(json["sha256"], sha256(DIGITS_FLOAT));
+    let weights = "examples/digits/model/digits.safetensors";
+    let bytes = std::fs::metadata(in_repository(weights)).unwrap().len();
+    let expect =
+        serde_json::json!([{"file": "digits.safetensors", "bytes": bytes, "sha256": sha256(weights)}]);
+    assert_eq!(json["files"], expect);
+
+    let toml = json["configuration"]["toml"].as_str().unwrap();
+    assert_eq!(toml, "memory = \"min\"\nram_limit = 9000\n");
+    let file = folder("configuration").join("aot.toml");
+    std::fs::write(&file, toml).unwrap();
+    assert_eq!(json["configuration"]["sha256"], sha256(file.to_str().unwrap()));
+    // It is the configuration that it says.
+    assert_eq!(aot(["check", "--json", DIGITS_FLOAT, "--config", file.to_str().unwrap()]).json(), json);
+
+    let plan = line(&format!("plan --json {DIGITS_FLOAT} --set memory=min --set ram_limit=9_000")).json();
+    assert_eq!(json["tensors"], plan["tensors"]);
+    let names: Vec<_> = json["schedule"].as_array().unwrap().iter().map(|step| &step["name"]).collect();
+    assert_eq!(names, plan["steps"].as_array().unwrap().iter().collect::<Vec<_>>());
+    let pools = &json["pools"];
+    assert_eq!((&pools[0]["name"], &pools[0]["bytes"]), (&"workspace".into(), &json["arena_bytes"]));
+    assert_eq!((&pools[1]["name"], &pools[1]["bytes"]), (&"constants".into(), &json["constant_bytes"]));
+    let macs: u64 =
+        json["schedule"].as_array().unwrap().iter().filter_map(|step| step["macs"].as_u64()).sum();
+    assert_eq!(json["macs"], macs);
+}
+
+/// Steps within a branch or a loop follow it, and tensors count them.
+#[test]
+fn json_counts_steps_within_steps() {
+    let json = line("check --json tests/conformance/cases/while_f32_nested_if/model.tflite").json();
+    let schedule = json["schedule"].as_array().unwrap();
+    let top = json["steps"].as_u64().unwrap() as usize;
+    assert!(schedule.len() > top, "{} steps, {top} of the model itself", schedule.len());
+    let tensors = json["tensors"].as_array().unwrap();
+    let ends = |key: &str| tensors.iter().map(|tensor| tensor[key].as_u64().unwrap() as usize).max().unwrap();
+    assert_eq!(ends("last_step"), schedule.len());
+    // Each step has its own operands alive.
+    for (i, step) in schedule.iter().enumerate() {
+        for tensor in
+            step["operands"].as_array().unwrap().iter().filter_map(|operand| operand["tensor"].as_u64())
+        {
+            let steps = ["first_step", "last_step"]
+                .map(|key| tensors[tensor as usize][key].as_u64().unwrap() as usize);
+            assert!((steps[0]..=steps[1]).contains(&i), "step {i}, tensor {tensor}: {steps:?}");
+        }
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The `aot` tool as its users see it: exit codes, output, JSON, files.
 
+mod bundle;
 mod check;
 mod convert;
 mod intervals;

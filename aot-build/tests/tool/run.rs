@@ -156,3 +156,22 @@ fn a_broken_case_does_not_hide_the_next() {
     assert_eq!((&json["cases"][2]["accepted"], &json["cases"][2]["case"]), (&true.into(), &CASE.into()));
     assert_eq!(json["cases"][2]["sets"].as_array().unwrap().len(), 20);
 }
+
+/// The checksums are those of what LiteRT's reference kernels compute
+/// (`tests/instrument/reference`), taken with another implementation of FNV-1a.
+#[test]
+fn a_trace_has_a_checksum_for_each_step() {
+    let input = format!("{CASE}/s0/in0.npy");
+    let run = |more: &[&str]| aot([&["run", DIGITS, "--input", &input], more].concat());
+    let ran = run(&["--trace"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let steps: Vec<_> = ran.out.lines().skip(1).collect();
+    assert_eq!(steps.len(), 7, "{}", ran.out);
+    assert_eq!(steps[0], "conv2d_0           a38748a7ae49c87f");
+    assert_eq!(steps[2], "max_pool2d_2       5b85cb8815778048");
+    assert_eq!(steps[6], "softmax_6          6feee18808b4b410");
+    let json = run(&["--trace", "--json", "--set", "memory=\"min\""]).json();
+    let expect = serde_json::json!({"step": "max_pool2d_2", "checksum": "5b85cb8815778048"});
+    assert_eq!(json["trace"][2], expect);
+    assert_eq!(run(&["--json"]).json().get("trace"), None);
+}

@@ -51,7 +51,7 @@ impl Segments<f32> for Stack<'_> {
     fn for_each(&self, mut segment: impl FnMut(&[f32], usize)) {
         let mut patch = self.patch;
         for _ in 0..self.images {
-            (patch, self.x).for_each(&mut segment);
+            (&patch, self.x).for_each(&mut segment);
             patch.start[0] += self.step[0];
             patch.start[1] += self.step[1];
         }

@@ -1,6 +1,8 @@
 //! A patch of an image times many filters: the heart of convolutions and matrix
 //! products.
 
+use core::ops::Range;
+
 use super::dot::{FILTERS, I8_SHARED_READS, VECTORS, dot_i8, dot_i16, dot4_i8};
 use super::dual::{DUAL, dots};
 use super::loops::{chunks, part};
@@ -41,8 +43,9 @@ impl<T> Segments<T> for &[T] {
     }
 }
 
-/// The cells of a patch in an image.
-impl<T> Segments<T> for (Patch, &[T]) {
+/// The cells of a patch in an image. Kernels on microcontrollers have no stack to spare for
+/// copies of it.
+impl<T> Segments<T> for (&Patch, &[T]) {
     #[inline(always)]
     fn for_each(&self, mut segment: impl FnMut(&[T], usize)) {
         let (patch, x) = *self;
@@ -64,7 +67,7 @@ impl<T> Segments<T> for (Patch, &[T]) {
 }
 
 /// Bytes on the stack for the cells under a window, so that short rows become one
-/// product.
+/// product: on small processors, of 3×3 cells of 16 channels.
 const BUFFER: usize = if VECTORS { 240 } else { 144 };
 
 impl Patch {
@@ -77,7 +80,7 @@ impl Patch {
     /// Products with many filters, f32: see [`products_f32`].
     #[inline(always)]
     pub(crate) fn products_f32(
-        self,
+        &self,
         x: &[f32],
         (weights, filter): (&[impl Real], usize),
         bias: &[f32],
@@ -94,7 +97,7 @@ impl Patch {
     /// Products with many filters, int8: see [`products_i8`].
     #[inline(always)]
     pub(crate) fn products_i8<S: Stored, F: Finish>(
-        self,
+        &self,
         x: &[i8],
         zero: i16,
         (weights, filter): (&[i8], usize),
@@ -114,7 +117,7 @@ impl Patch {
     /// The cells under the window, in the order of the filter; those outside the
     /// image stay as they are in `buffer`.
     #[inline(always)]
-    fn gather<'a, T: Copy>(self, x: &[T], filter: usize, buffer: &'a mut [T]) -> &'a [T] {
+    fn gather<'a, T: Copy>(&self, x: &[T], filter: usize, buffer: &'a mut [T]) -> &'a [T] {
         (self, x).for_each(|x, at| {
             for (cell, x) in buffer.get_mut(at..).unwrap_or_default().iter_mut().zip(x) {
                 *cell = *x;
@@ -143,13 +146,20 @@ fn four<T>(filters: &[T], filter: usize, at: usize, len: usize) -> Option<[&[T];
 /// assert_eq!(order, [0, 2, 4, 6, 1, 3, 5, 7, 8, 9]);
 /// ```
 pub fn packed_filters(filters: usize, len: usize) -> impl Iterator<Item = usize> {
+    let in_block =
+        move |block: Range<usize>| (0..len).flat_map(move |i| block.clone().map(move |f| f * len + i));
+    filter_blocks(filters).flat_map(in_block)
+}
+
+/// The blocks of [`packed_filters`]. Some that follow each other are the blocks of that many
+/// filters.
+pub fn filter_blocks(filters: usize) -> impl Iterator<Item = Range<usize>> {
     let mut first = 0;
-    let blocks = core::iter::from_fn(move || {
+    core::iter::from_fn(move || {
         let width = BLOCKS.into_iter().find(|width| first + width <= filters)?;
         first += width;
         Some(first - width..first)
-    });
-    blocks.flat_map(move |block| (0..len).flat_map(move |i| block.clone().map(move |f| f * len + i)))
+    })
 }
 
 /// Filters of a block, the widest first.

@@ -21,6 +21,7 @@ mod add;
 mod arg;
 mod batch_matmul;
 mod binary;
+mod call;
 mod cast;
 mod compare;
 mod conv2d;
@@ -94,11 +95,12 @@ pub use binary::{
     maximum_i64, minimum_f32, minimum_i8, minimum_i16, minimum_i32, minimum_i64, mul_f32, mul_i32, mul_i64,
     pow_f32, squared_difference_f32, squared_difference_i32, sub_f32, sub_i32, sub_i64,
 };
+pub use call::{AllModes, Modes};
 pub use cast::{
-    Cast, cast_f32_i8, cast_f32_i16, cast_f32_i32, cast_f32_i64, cast_f32_u32, cast_i8_i16, cast_i8_i32,
-    cast_i8_i64, cast_i16_f32, cast_i16_i8, cast_i16_i32, cast_i16_i64, cast_i32_f32, cast_i32_i8,
-    cast_i32_i16, cast_i32_i64, cast_i64_f32, cast_i64_i8, cast_i64_i16, cast_i64_i32, cast_u32_f32,
-    cast_u32_i64,
+    Cast, cast_bf16_f32, cast_f32_bf16, cast_f32_f16, cast_f32_i8, cast_f32_i16, cast_f32_i32, cast_f32_i64,
+    cast_f32_u32, cast_i4_i8, cast_i8_i4, cast_i8_i16, cast_i8_i32, cast_i8_i64, cast_i16_f32, cast_i16_i8,
+    cast_i16_i32, cast_i16_i64, cast_i32_f32, cast_i32_i8, cast_i32_i16, cast_i32_i64, cast_i64_f32,
+    cast_i64_i8, cast_i64_i16, cast_i64_i32, cast_u32_f32, cast_u32_i64,
 };
 pub use compare::{
     Compare, CompareI8, Orders, compare_f32, compare_i8, compare_i16, compare_i32, compare_i64,
@@ -122,7 +124,7 @@ pub use depthwise_conv2d::{
 pub use dynamic::{DynamicRows, dynamic_quantization_f32, quantize_dynamic_i8};
 pub use elements::{Broadcast, Elements, InPlace};
 pub use elementwise::{ClampF32, CopyI8, LogisticF32, clamp_f32, copy_i8, logistic_f32};
-pub use filters::packed_filters;
+pub use filters::{filter_blocks, packed_filters};
 pub use fully_connected::{
     FullyConnectedF32, FullyConnectedI8, FullyConnectedI16, fully_connected_dynamic_i8, fully_connected_f16,
     fully_connected_f32, fully_connected_i4, fully_connected_i8, fully_connected_i16,
@@ -172,7 +174,7 @@ pub use resize::{
 };
 pub use rnn::{RnnF32, rnn_f32};
 pub use root_i16::{RsqrtI16, SqrtI16, rsqrt_i16, sqrt_i16};
-pub use rows::{RowLayer, RowOrigin, RowSource, Rows, next as next_row, ring_row, ring_row_mut};
+pub use rows::{RowLayer, RowOrigin, RowSource, Rows, next as next_row, next_layer, ring_row, ring_row_mut};
 pub use select::{SelectI8, select_i8};
 pub use signal::{
     SignalEnergyI16, SignalFftAutoScaleI16, SignalFilterBankLogU32, SignalFilterBankSpectralSubtractionU32,
@@ -189,7 +191,7 @@ pub use sum_rows::{
     sum_rows_f32, sum_rows_i8,
 };
 pub use svdf::{SvdfF32, SvdfI8, svdf_f32, svdf_i8, svdf_memory_i8};
-pub use table::Kernel;
+pub use table::{Kernel, packed};
 pub use top_k::{TopK, top_k_f32, top_k_i8, top_k_i32};
 pub use transpose_conv2d::{
     TransposeConv2dF32, TransposeConv2dI8, TransposeConv2dI16, transpose_conv2d_f32, transpose_conv2d_i8,

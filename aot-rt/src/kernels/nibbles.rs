@@ -3,6 +3,7 @@
 use super::filters::{Segments, products_i8};
 use super::loops::chunks;
 use super::requantize::{Finish, OUTPUTS};
+use crate::nibbles::{lower, upper};
 
 /// How the weights of integer filters are stored.
 pub(crate) trait Stored {
@@ -68,14 +69,6 @@ impl Stored for Nibbles {
             finish.channels(block * OUTPUTS, sums, y);
         }
     }
-}
-
-const fn lower(byte: i8) -> i8 {
-    byte << 4 >> 4
-}
-
-const fn upper(byte: i8) -> i8 {
-    byte >> 4
 }
 
 /// `sum (x - x_zero) * w`, with the weights from number `at` of a filter on.

@@ -117,6 +117,19 @@ impl Overlap {
             None => panic!("y would be written over what is still to be read of x"),
         }
     }
+
+    /// The same for a kernel whose type is known at run time only.
+    ///
+    /// # Panics
+    ///
+    /// As [`Overlap::new`] does, and when the kernel has no window.
+    #[must_use]
+    pub const fn of(kernel: &Kernel, x: usize, y: usize) -> Self {
+        match kernel.window() {
+            Some((window, channels)) => Self::new(&window, channels, x, y),
+            None => panic!("the kernel has no window"),
+        }
+    }
 }
 
 impl Kernel {

@@ -93,6 +93,13 @@ impl<const LAYERS: usize> Rows<LAYERS> {
 
 /// See [`Rows::next`]; `done` holds the rows that each layer has made.
 pub fn next(done: &mut [usize], layers: &[RowLayer], pushed: usize) -> Option<(usize, usize)> {
+    let (layer, row) = ahead(done, layers, pushed)?;
+    *done.get_mut(layer)? += 1;
+    Some((layer, row))
+}
+
+/// What [`next`] would give.
+fn ahead(done: &[usize], layers: &[RowLayer], pushed: usize) -> Option<(usize, usize)> {
     // The last layer that is not complete, and then what it waits for.
     let unfinished = |(done, layer): (&usize, &RowLayer)| *done < layer.rows;
     let mut index = done.iter().zip(layers).rposition(unfinished)?;
@@ -112,9 +119,28 @@ pub fn next(done: &mut [usize], layers: &[RowLayer], pushed: usize) -> Option<(u
                 }
             }
         }
-        *done.get_mut(index)? += 1;
         return Some((index, row));
     }
+}
+
+/// The layer whose row comes next where nothing is pushed; `None` when all is done: then
+/// `done` is set back for the layers that come after.
+///
+/// ```
+/// use aot_rt::kernels::{RowLayer, RowSource, next_layer, next_row};
+/// let layers = [RowLayer { rows: 2, sources: [RowSource::NONE; 2] }];
+/// let mut done = [0; 3];
+/// assert_eq!(next_row(&mut done, &layers, 0), Some((0, 0)));
+/// assert_eq!(next_layer(&mut done, &layers), Some(0));
+/// assert_eq!(next_row(&mut done, &layers, 0), Some((0, 1)));
+/// assert_eq!((next_layer(&mut done, &layers), done), (None, [0; 3]));
+/// ```
+pub fn next_layer(done: &mut [usize], layers: &[RowLayer]) -> Option<usize> {
+    let next = ahead(done, layers, 0).map(|(layer, _)| layer);
+    if next.is_none() {
+        done.fill(0);
+    }
+    next
 }
 
 /// Row `row` in a ring of `rows` rows.

@@ -1,9 +1,10 @@
 //! The table of kernels, and what follows from it.
 
-use half::f16;
+use half::{bf16, f16};
 
+use super::call::{AllModes, CELL, Modes, call, elements, has_room, packed, packed_for_all};
 use super::*;
-use crate::{Access, DType, Fields, Operand, OperandError};
+use crate::{Access, DType, Fields, KernelError, PackedKernel, Tensor};
 
 macro_rules! dtype {
     (i8) => {
@@ -29,6 +30,9 @@ macro_rules! dtype {
     };
     (f16) => {
         DType::F16
+    };
+    (bf16) => {
+        DType::BF16
     };
     (f32) => {
         DType::F32
@@ -64,71 +68,6 @@ macro_rules! access {
     (mut) => {
         Access::Write
     };
-}
-
-/// The elements of an operand, as the kernel takes them.
-macro_rules! elements {
-    ($operand:ident: $ty:ident) => {
-        $operand.read::<$ty>()?
-    };
-    ($operand:ident: $ty:ident mut) => {
-        $operand.write::<$ty>()?
-    };
-}
-
-/// Channels of a cell that [`Kernel::run`] has room for on the stack.
-const CELL: usize = 1024;
-
-/// Calls a kernel of a kind with its operands, in the modes that the kind knows.
-macro_rules! call {
-    (plain $function:ident($params:ident, $mode:ident, $operands:ident)
-        ($x:ty, $y:ty; $($rest:ident: $(&$mut:ident)? $ty:ident),*)) => {{
-        let ([x, y, $($rest),*], Mode::Apart) = ($operands, $mode) else { return Err(OperandError::Count) };
-        $function($params, x.read::<$x>()?, y.write::<$y>()?, $(elements!($rest: $ty $($mut)?)),*);
-    }};
-    (elementwise $function:ident($params:ident, $mode:ident, $operands:ident)
-        ($x:ty, $y:ty; $($rest:ident: $(&$mut:ident)? $ty:ident),*)) => {{
-        match ($operands, $mode) {
-            ([x, y, $($rest),*], Mode::Apart) => {
-                let elements = Apart { x: x.read::<$x>()?, y: y.write::<$y>()? };
-                $function($params, elements, $(elements!($rest: $ty $($mut)?)),*);
-            }
-            ([y, $($rest),*], Mode::InPlace) => {
-                $function($params, InPlace(y.write::<$y>()?), $(elements!($rest: $ty $($mut)?)),*);
-            }
-            _ => return Err(OperandError::Count),
-        }
-    }};
-    (reducing $function:ident($params:ident, $mode:ident, $operands:ident)($x:ty, $y:ty;)) => {{
-        let ([x, y], Mode::Row { rings, row }) = ($operands, $mode) else {
-            return Err(OperandError::Count);
-        };
-        $function($params, Row { x: x.read::<$x>()?, y: y.write::<$y>()?, rings, row });
-    }};
-    (accumulating $function:ident($params:ident, $mode:ident, $operands:ident)
-        ($x:ty, $y:ty; $($rest:ident: $(&$mut:ident)? $ty:ident),*)) => {{
-        let [x, y, $($rest),*] = $operands else { return Err(OperandError::Count) };
-        let (x, y) = (x.read::<$x>()?, y.write::<$y>()?);
-        match $mode {
-            Mode::Apart => $function($params, Apart { x, y }, $(elements!($rest: $ty $($mut)?)),*),
-            Mode::Row { rings, row } => {
-                $function($params, Row { x, y, rings, row }, $(elements!($rest: $ty $($mut)?)),*);
-            }
-            _ => return Err(OperandError::Count),
-        }
-    }};
-    (widening $($call:tt)*) => {
-        call!(accumulating $($call)*)
-    };
-    (window $function:ident($params:ident, $mode:ident, $operands:ident)
-        ($x:ty, $y:ty; $($rest:ident: $(&$mut:ident)? $ty:ident),*)) => {{
-        if let ([memory, $($rest),*], Mode::Overlapping(overlap)) = (&mut *$operands, $mode) {
-            let images = Overlapping::<$y, CELL>::new(memory.write::<$y>()?, overlap);
-            $function($params, images, $(elements!($rest: $ty $($mut)?)),*);
-            return Ok(());
-        }
-        call!(accumulating $function($params, $mode, $operands)($x, $y; $($rest: $(&$mut)? $ty),*));
-    }};
 }
 
 /// Type of a kernel's parameters: the variant's name, if no other is given.
@@ -170,6 +109,14 @@ macro_rules! kernels {
                 }
             }
 
+            /// Name of the variant, for the code generator.
+            #[must_use]
+            pub const fn variant(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => stringify!($variant),)*
+                }
+            }
+
             /// The parameters, for the code generator.
             #[must_use]
             pub fn params(&self) -> &dyn Fields {
@@ -202,22 +149,20 @@ macro_rules! kernels {
                 }
             }
 
-            /// Runs the kernel on `operands`, which are those of [`Kernel::operands`],
-            /// or with one for `x` and `y` together where the mode says so.
-            ///
-            /// # Errors
-            ///
-            /// When number, type or access of the operands is not as it should be, or
-            /// the kernel does not know the mode.
-            pub fn run(&self, mode: Mode, operands: &mut [Operand<'_>]) -> Result<(), OperandError> {
+            /// The kernel as a function of the signature that all have, for every mode.
+            #[must_use]
+            pub const fn packed(&self) -> PackedKernel {
                 match self {
-                    $(Self::$variant(params) => {
-                        call!($kind $function(params, mode, operands)
-                            ($x, $y; $($rest: $(&$mut)? $ty),*));
-                    })*
+                    $(Self::$variant(_) => packed_for_all!($kind $function),)*
                 }
-                Ok(())
             }
+        }
+
+        /// The kernels as functions of one signature, [`PackedKernel`].
+        pub mod packed {
+            use super::*;
+
+            $(packed!($kind $variant $function($x, $y; $($rest: $(&$mut)? $ty),*));)*
         }
     };
 }
@@ -245,6 +190,9 @@ kernels! {
     plain BatchMatmulF32(BatchMatmul) => batch_matmul_f32(x: f32, y: f32, b: f32);
     plain BatchMatmulI16 => batch_matmul_i16(x: i16, y: i16, b: i16);
     plain BatchMatmulI8 => batch_matmul_i8(x: i8, y: i8, b: i8);
+    plain CastBf16F32(Cast) => cast_bf16_f32(x: bf16, y: f32);
+    plain CastF32Bf16(Cast) => cast_f32_bf16(x: f32, y: bf16);
+    plain CastF32F16(Cast) => cast_f32_f16(x: f32, y: f16);
     plain CastF32I16(Cast) => cast_f32_i16(x: f32, y: i16);
     plain CastF32I32(Cast) => cast_f32_i32(x: f32, y: i32);
     plain CastF32I64(Cast) => cast_f32_i64(x: f32, y: i64);
@@ -258,12 +206,14 @@ kernels! {
     plain CastI32I16(Cast) => cast_i32_i16(x: i32, y: i16);
     plain CastI32I64(Cast) => cast_i32_i64(x: i32, y: i64);
     plain CastI32I8(Cast) => cast_i32_i8(x: i32, y: i8);
+    plain CastI4I8(Cast) => cast_i4_i8(x: i8, y: i8);
     plain CastI64F32(Cast) => cast_i64_f32(x: i64, y: f32);
     plain CastI64I16(Cast) => cast_i64_i16(x: i64, y: i16);
     plain CastI64I32(Cast) => cast_i64_i32(x: i64, y: i32);
     plain CastI64I8(Cast) => cast_i64_i8(x: i64, y: i8);
     plain CastI8I16(Cast) => cast_i8_i16(x: i8, y: i16);
     plain CastI8I32(Cast) => cast_i8_i32(x: i8, y: i32);
+    plain CastI8I4(Cast) => cast_i8_i4(x: i8, y: i8);
     plain CastI8I64(Cast) => cast_i8_i64(x: i8, y: i64);
     plain CastU32F32(Cast) => cast_u32_f32(x: u32, y: f32);
     plain CastU32I64(Cast) => cast_u32_i64(x: u32, y: i64);

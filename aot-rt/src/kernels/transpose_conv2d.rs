@@ -115,7 +115,7 @@ pub fn transpose_conv2d_i16(
     let p = params.get();
     let requantize = RequantizeI16 { bias, multipliers, shifts, range: p.range };
     for_each_cell(&p.window, [p.in_channels, p.out_channels], x, y, weights, |patch, x, filters, y| {
-        products_i16((patch, x), filters, &requantize, y);
+        products_i16((&patch, x), filters, &requantize, y);
     });
 }
 

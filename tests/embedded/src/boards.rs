@@ -177,3 +177,32 @@ impl Board {
         [format!("-Ctarget-cpu={}", self.cpu), "-Dwarnings".into()].into_iter().chain(links).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn board(name: &str) -> &'static Board {
+        BOARDS.iter().find(|board| board.name == name).unwrap()
+    }
+
+    /// A loop of two instructions, a million times, took so many ticks on each.
+    #[test]
+    fn ticks_become_instructions() {
+        for (name, ticks, instructions) in
+            [("M4F", 3_200_010, 2_000_006), ("M55", 4_096_012, 2_000_005), ("RV32", 2_000_006, 2_000_006)]
+        {
+            assert_eq!(board(name).instructions(ticks), instructions, "{name}");
+        }
+    }
+
+    #[test]
+    fn memory_is_flash_and_ram_or_one_for_all() {
+        let arm =
+            "MEMORY {\n  FLASH : ORIGIN = 0x0, LENGTH = 256K\n  RAM : ORIGIN = 0x20000000, LENGTH = 16K\n}\n";
+        assert_eq!(board("M0").memory(), arm);
+        let riscv = board("RV32").memory();
+        assert!(riscv.starts_with("MEMORY {\n  RAM : ORIGIN = 0x80000000, LENGTH = 2048K\n}\n"));
+        assert_eq!(riscv.matches("REGION_ALIAS").count(), 6);
+    }
+}

@@ -83,3 +83,33 @@ impl Contents {
         self.symbols.iter().filter_map(find).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_image_may_have_is_found() {
+        let symbol = |name: &str| Symbol { name: name.into(), bytes: 4 };
+        let names =
+            ["aot_rt::kernels::conv2d_i8", "core::panicking::panic", "<u32 as core::fmt::Display>::fmt"];
+        let contents = Contents { symbols: names.map(symbol).to_vec(), ..Contents::default() };
+        let expected = [
+            "a panic path in the image: `core::panicking::panic`",
+            "formatting in the image: `<u32 as core::fmt::Display>::fmt`",
+        ];
+        assert_eq!(contents.forbidden(), expected);
+        let division = Contents { symbols: vec![symbol("__aeabi_ldivmod")], ..Contents::default() };
+        assert_eq!(division.forbidden(), ["64-bit division in the image: `__aeabi_ldivmod`"]);
+    }
+
+    /// This test's own program: what a linker has made.
+    #[test]
+    fn sections_and_symbols_are_read() {
+        let contents = Contents::read(&std::env::current_exe().unwrap()).unwrap();
+        assert!(contents.text > 10_000 && contents.rodata > 1_000 && contents.vectors == 0);
+        let sizes: Vec<_> = contents.symbols.iter().map(|symbol| symbol.bytes).collect();
+        assert!(sizes.len() > 100 && sizes.is_sorted_by(|a, b| a >= b));
+        assert!(Contents::read(Path::new("Cargo.toml")).is_err());
+    }
+}

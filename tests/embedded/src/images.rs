@@ -53,6 +53,30 @@ pub(crate) struct Folders {
 /// Name of the image without a model.
 const EMPTY: &str = "empty";
 
+impl Folders {
+    /// The manifest of a package of generated code in `folder`.
+    pub(crate) fn write_manifest(&self, folder: &Path) -> Result<(), String> {
+        let manifest =
+            include_str!("images.toml").replace("WORKSPACE", &self.workspace.display().to_string());
+        write(&folder.join("Cargo.toml"), manifest)?;
+        // Its versions hold for that package, too.
+        write(&folder.join("Cargo.lock"), include_str!("../firmware/Cargo.lock"))
+    }
+}
+
+/// Writes a file, unless it has these contents: then nothing is built again for it.
+pub(crate) fn write(file: &Path, contents: impl AsRef<[u8]>) -> Result<(), String> {
+    if fs::read(file).is_ok_and(|found| found == contents.as_ref()) {
+        return Ok(());
+    }
+    fs::write(file, contents).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+/// Makes a folder, unless it is there.
+pub(crate) fn make_folder(folder: &Path) -> Result<(), String> {
+    fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))
+}
+
 /// Builds the images of those `models` for which there is room, and the empty one.
 pub(crate) fn build<'m>(
     folders: &Folders,
@@ -61,19 +85,12 @@ pub(crate) fn build<'m>(
     models: &'m [Model],
 ) -> Result<(Vec<Image<'m>>, PathBuf), String> {
     let folder = folders.output.join(format!("{}-{}", board.name, level.name()));
-    let write = |name: &str, text: &str| {
-        let file = folder.join(name);
-        fs::write(&file, text).map_err(|error| format!("{}: {error}", file.display()))
-    };
-    fs::create_dir_all(folder.join("src/bin")).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let manifest = include_str!("images.toml").replace("WORKSPACE", &folders.workspace.display().to_string());
-    write("Cargo.toml", &manifest)?;
-    // Its versions hold for the images, too.
-    write("Cargo.lock", include_str!("../firmware/Cargo.lock"))?;
-    write("memory.x", &board.memory())?;
-    // The names of interrupt handlers: none.
-    write("device.x", "")?;
-    write(&format!("src/bin/{EMPTY}.rs"), "#![no_std]\n#![no_main]\naot_firmware::empty_image!();\n")?;
+    let programs = folder.join("src/bin");
+    make_folder(&programs)?;
+    folders.write_manifest(&folder)?;
+    write(&folder.join("memory.x"), board.memory())?;
+    let empty = "#![no_std]\n#![no_main]\naot_firmware::empty_image!();\n";
+    write(&programs.join(format!("{EMPTY}.rs")), empty)?;
 
     let mut images = Vec::new();
     for model in models {
@@ -81,11 +98,15 @@ pub(crate) fn build<'m>(
         if !board.has_room(&compiled) {
             continue;
         }
-        write(&format!("src/bin/{}.rs", model.name), &program(&folder, model, &compiled)?)?;
+        write(&programs.join(format!("{}.rs", model.name)), program(&folder, model, &compiled)?)?;
         images.push(Image { model, compiled, file: folder.join(format!("{}.elf", model.name)) });
     }
     let names = images.iter().map(|image| image.model.name).chain([EMPTY]);
-    cargo(folders, &folder, board, level, names.clone())?;
+    let mut arguments = vec!["build", "--profile", level.name()];
+    arguments.extend(names.clone().flat_map(|name| ["--bin", name]));
+    let mut flags = board.flags();
+    flags.push(format!("-L{}", folder.display()));
+    cargo(folders, &folder, board.target, flags, &arguments)?;
     let made = folders.output.join("target").join(board.target).join(level.name());
     for name in names {
         let (from, to) = (made.join(name), folder.join(format!("{name}.elf")));
@@ -95,15 +116,13 @@ pub(crate) fn build<'m>(
 }
 
 /// Compiles the model to `runner.rs` in a folder of its own.
-fn write_runner(folder: &Path, model: &Model, level: Level) -> Result<Compiled, String> {
-    let at = |error: std::io::Error| format!("{}: {error}", folder.display());
+pub(crate) fn write_runner(folder: &Path, model: &Model, level: Level) -> Result<Compiled, String> {
     let config = Config { name: Some("Runner".into()), optimize: level.optimize(), ..Config::default() };
     let compiled = compile_file(&model.file, &config).map_err(|error| error.to_string())?;
     let generated = generate(&compiled, &[]).map_err(|problem| problem.to_string())?;
-    fs::create_dir_all(folder).map_err(at)?;
-    fs::write(folder.join("runner.rs"), generated.file("pub", "include_bytes!(\"runner.bin\")"))
-        .map_err(at)?;
-    fs::write(folder.join("runner.bin"), &generated.constants).map_err(at)?;
+    make_folder(folder)?;
+    write(&folder.join("runner.rs"), generated.file("pub", "include_bytes!(\"runner.bin\")"))?;
+    write(&folder.join("runner.bin"), &generated.constants)?;
     Ok(compiled.compiled)
 }
 
@@ -120,24 +139,21 @@ fn program(folder: &Path, model: &Model, compiled: &Compiled) -> Result<String, 
     Ok(text)
 }
 
-/// Builds the programs `names` of the package in `folder`.
-fn cargo<'n>(
+/// Runs Cargo for `target` on the package in `folder`.
+pub(crate) fn cargo(
     folders: &Folders,
     folder: &Path,
-    board: &Board,
-    level: Level,
-    names: impl Iterator<Item = &'n str>,
+    target: &str,
+    flags: Vec<String>,
+    arguments: &[&str],
 ) -> Result<(), String> {
-    let mut flags = board.flags();
-    flags.push(format!("-L{}", folder.display()));
     let mut cargo = Command::new("cargo");
     // Cargo's own variables are of the compiler of this program.
     cargo.env_remove("RUSTUP_TOOLCHAIN").env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"));
-    cargo.current_dir(folder).args(toolchain()).args(["build", "--quiet", "--profile", level.name()]);
-    cargo.args(["--target", board.target, "--target-dir"]).arg(folders.output.join("target"));
-    cargo.args(names.flat_map(|name| ["--bin", name]));
+    cargo.current_dir(folder).args(toolchain()).args(arguments).args(["--quiet", "--target", target]);
+    cargo.arg("--target-dir").arg(folders.output.join("target"));
     let status = cargo.status().map_err(|error| format!("cargo: {error}"))?;
-    if status.success() { Ok(()) } else { Err(format!("the images for {} do not build", board.name)) }
+    if status.success() { Ok(()) } else { Err(format!("{} does not build for {target}", folder.display())) }
 }
 
 /// The toolchain that `tools/install-embedded.sh` makes where it is there, the user's own

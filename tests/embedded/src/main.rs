@@ -15,6 +15,7 @@ mod limits;
 mod models;
 mod qemu;
 mod report;
+mod targets;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -64,7 +65,11 @@ fn run(names: &[String]) -> Result<usize, String> {
     for board in boards {
         for level in board.levels() {
             failed += check_board(&folders, board, *level, &models, &mut measured)?;
+            report::write(&folders, &measured, false)?;
         }
+    }
+    if names.is_empty() {
+        targets::build(&folders, &models)?;
     }
     report::write(&folders, &measured, names.is_empty())?;
     println!("{} passed, {failed} failed, {} s", measured.len(), start.elapsed().as_secs());

@@ -106,3 +106,18 @@ pub(crate) fn differing(found: &[u8], expected: &[u8], dtype: DType) -> usize {
     let differs = |(a, b): &(&f32, &f32)| (*a - *b).abs() > TOLERANCE * largest || a.is_nan();
     found.iter().zip(&expected).filter(differs).count()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_differ_at_all_and_floats_beyond_the_tolerance() {
+        assert_eq!(differing(&[1, 2, 3, 4], &[1, 3, 3, 5], DType::I8), 2);
+        assert_eq!(differing(&[1, 2, 3, 4], &[1, 3, 3, 5], DType::I16), 2);
+        let floats = |x: [f32; 2]| x.map(f32::to_le_bytes).concat();
+        for (found, count) in [([100.0, 1.0005], 0), ([100.0, 1.01], 1), ([f32::NAN, 1.0], 1)] {
+            assert_eq!(differing(&floats(found), &floats([100.0, 1.0]), DType::F32), count, "{found:?}");
+        }
+    }
+}

@@ -236,3 +236,13 @@ fn spaced(number: u64) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn digits_stand_in_threes() {
+        for (number, text) in [(0, "0"), (999, "999"), (1_000, "1 000"), (12_345_678, "12 345 678")] {
+            assert_eq!(super::spaced(number), text);
+        }
+    }
+}

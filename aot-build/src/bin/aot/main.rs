@@ -3,6 +3,7 @@
 //! `docs/aot-tool.md` shows every command and documents the JSON that they print.
 
 mod array;
+mod bundle;
 mod case;
 mod check;
 mod compare;
@@ -15,6 +16,7 @@ mod plan;
 mod run;
 mod sets;
 mod settings;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -39,6 +41,7 @@ enum Command {
     Run(run::Arguments),
     Plan(plan::Arguments),
     Generate(generate::Arguments),
+    Bundle(bundle::Arguments),
     Export(export::Arguments),
     Operators(operators::Arguments),
 }
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => (run::run(arguments, &mut console), arguments.json),
         Command::Plan(arguments) => (plan::run(arguments, &mut console), arguments.json),
         Command::Generate(arguments) => (generate::run(arguments, &mut console), arguments.json),
+        Command::Bundle(arguments) => (bundle::run(arguments, &mut console), arguments.json),
         Command::Export(arguments) => (export::run(arguments, &mut console), arguments.json),
         Command::Operators(arguments) => (operators::run(arguments, &mut console), arguments.json),
     };

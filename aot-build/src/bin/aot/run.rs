@@ -12,6 +12,7 @@ use crate::compare::Difference;
 use crate::console::{Console, Failure};
 use crate::sets::{Files, allowances, compare, evaluate};
 use crate::settings::Settings;
+use crate::trace::{self, Trace, TracedStep};
 
 /// Values of an output that are shown.
 const SHOWN: usize = 16;
@@ -43,6 +44,9 @@ pub(crate) struct Arguments {
     /// checks every set
     #[arg(long, value_name = "FOLDER", num_args = 1.., conflicts_with_all = ["model", "input", "output", "expect"])]
     case: Vec<PathBuf>,
+    /// Print a checksum of what each step wrote, as `aot_rt::Checksums` has it on a target
+    #[arg(long, conflicts_with = "case")]
+    trace: bool,
     #[command(flatten)]
     settings: Settings,
     /// Print JSON
@@ -66,6 +70,8 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<(), Fa
 struct Answer {
     outputs: Vec<Output>,
     accepted: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    trace: Vec<TracedStep>,
 }
 
 #[derive(Serialize)]
@@ -87,7 +93,12 @@ enum Values {
 fn run_model(arguments: &Arguments, model: &Path, console: &mut Console) -> Result<(), Failure> {
     let compiled = arguments.settings.compile(model)?.compiled;
     let inputs = Files::read(&arguments.input)?;
-    let results = evaluate(model, &compiled, &inputs)?;
+    let mut trace = Trace::default();
+    let results = evaluate(model, &compiled, &inputs, &mut |step, written| {
+        if arguments.trace {
+            trace.observe(step, written);
+        }
+    })?;
     if let Some(folder) = &arguments.output {
         for (i, result) in results.iter().enumerate() {
             result.write(&folder.join(format!("out{i}.npy")))?;
@@ -113,7 +124,7 @@ fn run_model(arguments: &Arguments, model: &Path, console: &mut Console) -> Resu
     let outputs: Vec<_> = outputs.collect();
     let accepted =
         outputs.iter().filter_map(|output| output.difference.as_ref()).all(Difference::is_accepted);
-    let answer = Answer { outputs, accepted };
+    let answer = Answer { outputs, accepted, trace: trace.into_steps() };
     if arguments.json {
         console.json(&answer)?
     } else {
@@ -133,7 +144,7 @@ impl Answer {
                 }
             }
         }
-        Ok(())
+        trace::print(&self.trace, console)
     }
 }
 
@@ -223,7 +234,7 @@ fn run_case(arguments: &Arguments, answer: &mut CaseAnswer, console: &mut Consol
     let expected = sets.iter().map(|set| Files::read(&set.expected)).collect::<Result<Vec<_>, _>>()?;
     let allowances = allowances(&compiled, &expected, arguments.tolerance);
     for (Set { name, inputs, .. }, expected) in sets.into_iter().zip(&expected) {
-        let results = evaluate(&model, &compiled, &Files::read(&inputs)?)?;
+        let results = evaluate(&model, &compiled, &Files::read(&inputs)?, &mut |_, _| ())?;
         let differences = compare(&model, &compiled, &results, expected, &allowances)?;
         let ports = compiled.program.outputs.iter();
         let outputs = ports

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use aot_build::eval::Evaluator;
+use aot_build::eval::{Evaluator, Observer};
 use aot_build::graph::Shape;
 use aot_build::program::Port;
 use aot_build::{Compiled, Error, Problem};
@@ -16,6 +16,15 @@ use crate::console::problem;
 pub(crate) struct Files(Vec<(PathBuf, Array)>);
 
 impl Files {
+    /// Arrays that are in no file.
+    pub(crate) fn of_arrays(arrays: Vec<Array>) -> Self {
+        Self(arrays.into_iter().map(|array| (PathBuf::new(), array)).collect())
+    }
+
+    pub(crate) fn into_arrays(self) -> Vec<Array> {
+        self.0.into_iter().map(|(_, array)| array).collect()
+    }
+
     /// Reads all files, or says of each what is wrong with it.
     pub(crate) fn read(paths: &[PathBuf]) -> Result<Self, Vec<Error>> {
         let (arrays, errors) =
@@ -60,27 +69,32 @@ impl Files {
 /// Runs a model on one set of inputs: once, or where each has one axis more in front,
 /// once for each index of it. What the model keeps from run to run starts afresh with
 /// each set.
-pub(crate) fn evaluate(model: &Path, compiled: &Compiled, inputs: &Files) -> Result<Vec<Array>, Vec<Error>> {
+pub(crate) fn evaluate(
+    model: &Path,
+    compiled: &Compiled,
+    inputs: &Files,
+    observer: &mut Observer<'_>,
+) -> Result<Vec<Array>, Vec<Error>> {
     let program = &compiled.program;
     let steps = inputs.steps(model, "input", &program.inputs)?;
     let mut evaluator = Evaluator::new(compiled);
     let mut outputs = vec![Vec::new(); program.outputs.len()];
     for step in 0..steps.unwrap_or(1) {
         let arrays = inputs.0.iter().zip(&program.inputs);
-        let arrays: Vec<&[u8]> = arrays
-            .map(|((_, array), port)| array.bytes.chunks(port.ty.bytes()).nth(step).unwrap_or_default())
-            .collect();
-        let results = evaluator.run(&arrays).map_err(|message| vec![problem(model, message)])?;
+        let arrays: Vec<_> = arrays.map(|((_, array), port)| array.of_run(step, &port.ty)).collect();
+        let arrays: Vec<&[u8]> = arrays.iter().map(Vec::as_slice).collect();
+        let results =
+            evaluator.run_with(&arrays, observer).map_err(|message| vec![problem(model, message)])?;
         for (output, result) in outputs.iter_mut().zip(results) {
-            output.extend(result);
+            output.push(result);
         }
     }
-    let arrays = outputs.into_iter().zip(&program.outputs).map(|(bytes, Port { name, ty, .. })| {
+    let arrays = outputs.into_iter().zip(&program.outputs).map(|(runs, Port { name, ty, .. })| {
         let extents: Vec<usize> = steps.into_iter().chain(ty.shape.iter().copied()).collect();
         let shape = Shape::new(extents);
         let shape =
             shape.map_err(|message| problem(model, format!("output `{name}` of all steps: {message}")))?;
-        Ok(Array { dtype: ty.dtype, shape, bytes })
+        Ok(Array::of_runs(&runs, ty, shape))
     });
     let (arrays, errors) = split(arrays);
     if errors.is_empty() { Ok(arrays) } else { Err(errors) }

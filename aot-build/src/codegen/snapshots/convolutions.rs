@@ -2,10 +2,18 @@
 
 #[allow(
     dead_code,
+    non_snake_case,
     unreachable_pub,
     clippy::many_single_char_names,
+    clippy::needless_pass_by_value,
+    clippy::result_large_err,
     clippy::similar_names,
+    clippy::struct_field_names,
+    clippy::too_many_arguments,
+    clippy::too_many_lines,
     clippy::trivially_copy_pass_by_ref,
+    clippy::type_complexity,
+    clippy::unused_self,
     reason = "the user takes what it needs; names and lengths are the model's"
 )]
 mod aot_dense {
@@ -35,7 +43,9 @@ mod aot_dense {
         /// Multiply-accumulates of a run.
         pub const MACS: u64 = 288;
         /// The steps, in order; what an instrument is told of them.
-        pub const STEPS: &'static [::aot_rt::StepInfo] = &steps::STEPS;
+        pub const STEPS: &'static [::aot_rt::StepInfo; 2] = &steps::STEPS;
+        /// What the compiler knows of the model. A program that does not name it holds nothing of it.
+        pub const METADATA: &'static ::aot_rt::metadata::Metadata = &metadata::METADATA;
 
         /// Extents of input `image`, outermost first.
         pub const IMAGE_SHAPE: [usize; 4] = [1, 4, 4, 1];
@@ -120,6 +130,44 @@ mod aot_dense {
             self.conv_1()
         }
 
+        /// Starts a run that goes step by step: copies its inputs into the workspace first.
+        pub fn start(&mut self, image: &[i8; 16]) -> DenseRun<'_> {
+            self.start_with((), image)
+        }
+
+        /// [`start`](Self::start), observed by `instrument`.
+        pub fn start_with<I: ::aot_rt::Instrument>(
+            &mut self,
+            instrument: I,
+            image: &[i8; 16],
+        ) -> DenseRun<'_, I> {
+            *self.image_mut() = *image;
+            self.start_in_place_with(instrument)
+        }
+
+        /// Starts a run that goes step by step, on what is in the regions of its inputs.
+        pub fn start_in_place(&mut self) -> DenseRun<'_> {
+            self.start_in_place_with(())
+        }
+
+        /// [`start_in_place`](Self::start_in_place), observed by `instrument`.
+        pub fn start_in_place_with<I: ::aot_rt::Instrument>(
+            &mut self,
+            instrument: I,
+        ) -> DenseRun<'_, I> {
+            DenseRun {
+                runner: self,
+                instrument,
+                position: 0,
+            }
+        }
+
+        /// Runs the model, and lets other tasks of an executor run after each of its steps.
+        pub async fn run_async(&mut self, image: &[i8; 16]) -> &[i8; 16] {
+            let run = self.start(image);
+            run.finish_async().await
+        }
+
         /// Output `conv 1`, shape `[1, 4, 4, 1]`, real value `(q + 3) / 2`.
         ///
         /// As the last run left it; writing an input may destroy it.
@@ -141,6 +189,70 @@ mod aot_dense {
         }
     }
 
+    /// A run of [`Dense`] that goes step by step.
+    ///
+    /// It borrows the runner, so that nothing else uses that meanwhile. One that is dropped
+    /// before its end has no outputs.
+    #[derive(Debug)]
+    #[must_use = "a run does nothing by itself"]
+    pub struct DenseRun<'a, I = ()> {
+        runner: &'a mut Dense,
+        instrument: I,
+        position: usize,
+    }
+
+    impl<'a, I: ::aot_rt::Instrument> DenseRun<'a, I> {
+        /// The step that comes next; `None` when all have run.
+        #[must_use]
+        pub fn next_step(&self) -> ::core::option::Option<&'static ::aot_rt::StepInfo> {
+            steps::STEPS.get(self.position)
+        }
+
+        /// Runs the next step, and says which that was; `None` when all have run.
+        pub fn step(&mut self) -> ::core::option::Option<&'static ::aot_rt::StepInfo> {
+            let step = self.next_step()?;
+            let workspace = &mut self.runner.workspace;
+            let instrument = &mut self.instrument;
+            self.position = steps::step(workspace, self.position, instrument);
+            Some(step)
+        }
+
+        /// Runs the steps before the one that is called `name`, or before the first one of the
+        /// model file's node that is: that is the next one then. Runs nothing where it is already.
+        ///
+        /// # Errors
+        ///
+        /// When there is no such step, or it does not come any more.
+        pub fn run_until(
+            &mut self,
+            name: &str,
+        ) -> ::core::result::Result<(), ::aot_rt::UntilError> {
+            loop {
+                let next = self.next_step();
+                match ::aot_rt::is_next(&steps::STEPS, &steps::REPEATED, name, next) {
+                    Ok(false) => (),
+                    result => return result.map(|_| ()),
+                }
+                self.step();
+            }
+        }
+
+        /// Runs the steps that are left.
+        pub fn finish(mut self) -> &'a [i8; 16] {
+            while self.step().is_some() {}
+            let Self { runner, .. } = self;
+            runner.conv_1()
+        }
+
+        /// [`finish`](Self::finish), and lets other tasks of an executor run after each step.
+        pub async fn finish_async(mut self) -> &'a [i8; 16] {
+            while self.step().is_some() {
+                ::aot_rt::yield_now().await;
+            }
+            self.finish()
+        }
+    }
+
     impl ::aot_rt::Model for Dense {
         const NAME: &'static str = "convolutions";
         const INPUTS: &'static [::aot_rt::TensorInfo] = &[::aot_rt::TensorInfo {
@@ -155,9 +267,11 @@ mod aot_dense {
             shape: &Self::CONV_1_SHAPE,
             quantization: Some(Self::CONV_1_QUANTIZATION),
         }];
+        const STEPS: &'static [::aot_rt::StepInfo] = Self::STEPS;
 
-        fn run_bytes(
+        fn run_bytes_with(
             &mut self,
+            instrument: &mut impl ::aot_rt::Instrument,
             inputs: &[&[u8]],
             outputs: &mut [&mut [u8]],
         ) -> ::core::result::Result<(), ::aot_rt::IoError> {
@@ -170,7 +284,7 @@ mod aot_dense {
             let image = ::aot_rt::input_elements::<u8, 16>(image, 0)?;
             let conv_1 = ::aot_rt::output_elements::<u8, 16>(conv_1, 0)?;
             *self.workspace.write::<u8, 5, 16>() = *image;
-            self.run_in_place();
+            self.run_in_place_with(instrument);
             *conv_1 = *self.workspace.read::<u8, 5, 16>();
             Ok(())
         }
@@ -213,6 +327,7 @@ mod aot_dense {
         });
 
         /// `conv 0`: 3×3, 1 → 1; 144 MACs.
+        #[inline(never)]
         pub fn conv2d_0(workspace: &mut Workspace, instrument: &mut impl Instrument) {
             if instrument.before(&STEPS[0]) == Action::Skip {
                 return;
@@ -235,6 +350,7 @@ mod aot_dense {
         }
 
         /// `conv 1`: 3×3, 1 → 1; 144 MACs.
+        #[inline(never)]
         pub fn conv2d_1(workspace: &mut Workspace, instrument: &mut impl Instrument) {
             if instrument.before(&STEPS[1]) == Action::Skip {
                 return;
@@ -256,6 +372,24 @@ mod aot_dense {
             instrument.after(&STEPS[1], &[Elements::I8(workspace.read::<i8, 5, 16>())]);
         }
 
+        /// Steps that run again as long as one of them is next.
+        pub static REPEATED: [::core::ops::RangeInclusive<usize>; 0] = [];
+
+        /// Runs the step at a position; gives the position of the next one.
+        pub fn step(
+            workspace: &mut Workspace,
+            program_counter: usize,
+            instrument: &mut impl Instrument,
+        ) -> usize {
+            let mut next_counter = program_counter + 1;
+            match program_counter {
+                0 => conv2d_0(workspace, instrument),
+                1 => conv2d_1(workspace, instrument),
+                _ => next_counter = program_counter,
+            }
+            next_counter
+        }
+
         /// What an instrument is told of the steps, in order; those within a step follow it.
         pub static STEPS: [StepInfo; 2] = [
             StepInfo {
@@ -266,6 +400,7 @@ mod aot_dense {
                 node: "conv 0\n",
                 macs: 144,
                 bytes: 46,
+                rows: 1,
                 device: None,
             },
             StepInfo {
@@ -276,15 +411,79 @@ mod aot_dense {
                 node: "conv 1\n",
                 macs: 144,
                 bytes: 46,
+                rows: 1,
                 device: None,
             },
         ];
+    }
+
+    /// What the compiler knows of the model.
+    #[rustfmt::skip]
+    #[allow(unused_imports, reason = "not every model needs all of it")]
+    mod metadata {
+        use ::aot_rt::{Access, DType, Quantization, TensorInfo};
+        use ::aot_rt::metadata::{
+            Configuration, File, Metadata, Operand, Operator, Pool, PoolKind, Sizes, Step, Tensor,
+        };
+
+        pub const METADATA: Metadata = Metadata {
+            format: 1,
+            aot_build: "0.1.0",
+            name: "Dense",
+            file: File { name: "dense.json", bytes: 1_234, sha256: "abababababababababababababababababababababababababababababababab" },
+            files: &[],
+            configuration: Configuration { toml: "", sha256: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" },
+            operators: &[],
+            inputs: &[
+                TensorInfo { name: "image", dtype: DType::I8, shape: &[1, 4, 4, 1], quantization: Some(Quantization { scale: 0.5, zero_point: -3 }) },
+            ],
+            outputs: &[
+                TensorInfo { name: "conv 1\n", dtype: DType::I8, shape: &[1, 4, 4, 1], quantization: Some(Quantization { scale: 0.5, zero_point: -3 }) },
+            ],
+            pools: &[
+                Pool { name: "workspace", kind: PoolKind::Workspace, bytes: 21, limit: None, section: None, copy: false },
+                Pool { name: "constants", kind: PoolKind::Constants, bytes: 23, limit: None, section: None, copy: false },
+            ],
+            tensors: &[
+                Tensor { name: "image", dtype: Some(DType::I8), shape: &[1, 4, 4, 1], quantization: Some(Quantization { scale: 0.5, zero_point: -3 }), bytes: 16, pool: Some(0), offset: Some(5), steps: [0, 0], alias_of: None },
+                Tensor { name: "conv 0\n", dtype: Some(DType::I8), shape: &[1, 4, 4, 1], quantization: Some(Quantization { scale: 0.5, zero_point: -3 }), bytes: 16, pool: Some(0), offset: Some(0), steps: [0, 1], alias_of: None },
+                Tensor { name: "conv 1\n", dtype: Some(DType::I8), shape: &[1, 4, 4, 1], quantization: Some(Quantization { scale: 0.5, zero_point: -3 }), bytes: 16, pool: Some(0), offset: Some(5), steps: [1, 2], alias_of: None },
+            ],
+            steps: &[
+                Step { info: &super::steps::STEPS[0], operands: &[
+                    Operand { name: "x", access: Access::Read, dtype: DType::I8, len: 16, tensor: Some(0), pool: Some(0), offset: Some(5) },
+                    Operand { name: "y", access: Access::Write, dtype: DType::I8, len: 16, tensor: Some(1), pool: Some(0), offset: Some(0) },
+                    Operand { name: "weights", access: Access::Read, dtype: DType::I8, len: 9, tensor: None, pool: Some(1), offset: Some(5) },
+                    Operand { name: "bias", access: Access::Read, dtype: DType::I32, len: 0, tensor: None, pool: Some(1), offset: Some(0) },
+                    Operand { name: "multipliers", access: Access::Read, dtype: DType::I32, len: 1, tensor: None, pool: Some(1), offset: Some(0) },
+                    Operand { name: "shifts", access: Access::Read, dtype: DType::I8, len: 1, tensor: None, pool: Some(1), offset: Some(4) },
+                ] },
+                Step { info: &super::steps::STEPS[1], operands: &[
+                    Operand { name: "x", access: Access::Read, dtype: DType::I8, len: 16, tensor: Some(1), pool: Some(0), offset: Some(0) },
+                    Operand { name: "y", access: Access::Write, dtype: DType::I8, len: 16, tensor: Some(2), pool: Some(0), offset: Some(5) },
+                    Operand { name: "weights", access: Access::Read, dtype: DType::I8, len: 9, tensor: None, pool: Some(1), offset: Some(14) },
+                    Operand { name: "bias", access: Access::Read, dtype: DType::I32, len: 0, tensor: None, pool: Some(1), offset: Some(0) },
+                    Operand { name: "multipliers", access: Access::Read, dtype: DType::I32, len: 1, tensor: None, pool: Some(1), offset: Some(0) },
+                    Operand { name: "shifts", access: Access::Read, dtype: DType::I8, len: 1, tensor: None, pool: Some(1), offset: Some(4) },
+                ] },
+            ],
+            devices: &[],
+            sizes: Sizes {
+                arena_bytes: 21,
+                lower_bound: 21,
+                proved: true,
+                constant_bytes: 23,
+                state_bytes: 0,
+                macs: 288,
+                control_flow: false,
+            },
+        };
     }
 }
 
 #[allow(
     unused_imports,
     unreachable_pub,
-    reason = "the structs of inputs and outputs need not be named"
+    reason = "the structs of inputs, outputs and runs need not be named"
 )]
-pub(crate) use aot_dense::Dense;
+pub(crate) use aot_dense::{Dense, DenseRun};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
-use aot_rt::{DType, f16};
+use aot_rt::{DType, bf16, f16, pack_i4};
 use serde::Deserialize;
 
 use super::format::{DataEntry, Name, Unread};
@@ -38,7 +38,7 @@ impl<'s> Constants<'s> {
         findings: &mut Findings<'a>,
     ) -> Option<Data> {
         let place = entry.json;
-        self.bytes = self.bytes.saturating_add(ty.shape.elements() as u64 * ty.dtype.size() as u64);
+        self.bytes = self.bytes.saturating_add(ty.bytes() as u64);
         let limit = self.source.limit();
         if self.bytes > limit {
             let (bytes, limit) = (spaced(self.bytes), spaced(limit));
@@ -120,8 +120,12 @@ fn checked<'a, T>(
     read.map_err(|error| findings.add(name.place, Problem::new(format!("{owner}{within}: {error}")))).ok()
 }
 
-/// The elements of a stored tensor, when its type is what the model declares.
+/// The elements of a stored tensor, when its type is what the model declares. No file has
+/// a type for i4: they are stored as i8.
 fn elements(stored: &Stored<'_>, ty: &TensorType) -> Result<Data, String> {
+    if (stored.dtype, ty.dtype, &stored.shape) == (DType::I8, DType::I4, &ty.shape) {
+        return packed(&stored.bytes.iter().map(|byte| byte.cast_signed()).collect::<Vec<_>>());
+    }
     if (stored.dtype, &stored.shape) == (ty.dtype, &ty.shape) {
         return Ok(Data::from_bytes(stored.bytes));
     }
@@ -140,6 +144,7 @@ fn inline<'a>(json: &'a str, ty: &TensorType, owner: &Location, findings: &mut F
     }
     let text = (json, owner);
     let bytes = match ty.dtype {
+        DType::I4 => return four_bits(findings.read(json, owner)?, ty, (json, owner), findings),
         DType::I8 => numbers(text, findings, i8::to_le_bytes),
         DType::U8 => numbers(text, findings, u8::to_le_bytes),
         DType::I16 => numbers(text, findings, i16::to_le_bytes),
@@ -148,14 +153,46 @@ fn inline<'a>(json: &'a str, ty: &TensorType, owner: &Location, findings: &mut F
         DType::I64 => numbers(text, findings, i64::to_le_bytes),
         DType::U64 => numbers(text, findings, u64::to_le_bytes),
         DType::F16 => numbers(text, findings, |value| f16::from_f32(value).to_le_bytes()),
+        DType::BF16 => numbers(text, findings, |value| bf16::from_f32(value).to_le_bytes()),
         DType::F32 => numbers(text, findings, f32::to_le_bytes),
         DType::Bool => numbers(text, findings, |value: bool| [value.into()]),
     }?;
-    let (found, expected) = (bytes.len() / ty.dtype.size(), ty.shape.elements());
+    counted(bytes.len() / ty.dtype.size(), ty, text, findings)?;
+    Some(Data::from_bytes(bytes))
+}
+
+/// Reports another number of values than the shape takes.
+fn counted<'a>(
+    found: usize,
+    ty: &TensorType,
+    (json, owner): (&'a str, &Location),
+    findings: &mut Findings<'a>,
+) -> Option<()> {
+    let expected = ty.shape.elements();
     if found != expected {
         let message = format!("{owner}{found} values, shape {} takes {expected}", ty.shape);
         findings.add(json, Problem::new(message));
-        return None;
     }
-    Some(Data::from_bytes(bytes))
+    (found == expected).then_some(())
+}
+
+/// Integers of four bits, two in a byte.
+fn four_bits<'a>(
+    values: Vec<i8>,
+    ty: &TensorType,
+    (json, owner): (&'a str, &Location),
+    findings: &mut Findings<'a>,
+) -> Option<Data> {
+    counted(values.len(), ty, (json, owner), findings)?;
+    packed(&values).map_err(|error| findings.add(json, Problem::new(format!("{owner}{error}")))).ok()
+}
+
+/// The same as constants.
+fn packed(values: &[i8]) -> Result<Data, String> {
+    if let Some(value) = values.iter().find(|value| !(-8..8).contains(*value)) {
+        return Err(format!("element {value} does not fit 4 bits"));
+    }
+    let mut bytes = vec![0; DType::I4.bytes(values.len())];
+    pack_i4(values, &mut bytes);
+    Ok(Data::from_bytes(bytes))
 }

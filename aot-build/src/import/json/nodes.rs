@@ -109,9 +109,9 @@ pub(super) struct Reader<'r, 'a> {
 
 impl<'a> Reader<'_, 'a> {
     fn inputs(&mut self, inputs: Unread<'a, Vec<Name<'a>>>) {
-        let names = self.names("inputs", inputs);
-        // Regions may have none.
-        self.inputs_known = !names.is_empty() || self.depth > 0;
+        let names: Option<Vec<Name<'a>>> = self.findings.read(inputs.json, "");
+        self.inputs_known = names.is_some();
+        let names = names.unwrap_or_default();
         for Name { place, value: name } in &names {
             let message = match self.declared.get_mut(name) {
                 None => format!("input `{name}` is not declared in `tensors`"),
@@ -330,7 +330,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn outputs(&mut self, outputs: Unread<'a, Vec<Name<'a>>>) -> Option<Vec<TensorId>> {
-        let names = self.names("outputs", outputs);
+        let names: Vec<Name<'a>> = self.findings.read(outputs.json, "")?;
         for name in &names {
             if let Some(declaration) = self.declared.get_mut(&name.value) {
                 declaration.used = true;
@@ -338,17 +338,6 @@ impl<'a> Reader<'_, 'a> {
         }
         let ids: Vec<_> = names.iter().map(|name| self.find(name, &Location::Model)).collect();
         ids.into_iter().collect()
-    }
-
-    /// The names of a list that may not be empty.
-    fn names(&mut self, key: &str, list: Unread<'a, Vec<Name<'a>>>) -> Vec<Name<'a>> {
-        let names: Option<Vec<_>> = self.findings.read(list.json, "");
-        let may_be_empty = self.depth > 0 && key == "inputs";
-        if names.as_ref().is_some_and(Vec::is_empty) && !may_be_empty {
-            self.findings
-                .add(list.json, Problem::new(format!("`{key}` is empty, a model needs at least one")));
-        }
-        names.unwrap_or_default()
     }
 
     /// What nothing names is a misspelling or a leftover. Where there are other

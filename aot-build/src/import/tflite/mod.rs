@@ -36,11 +36,11 @@ mod verify;
 
 use std::collections::BTreeMap;
 
-use aot_rt::DType;
+use aot_rt::{DType, pack_i4};
 
 use crate::Config;
 use crate::error::{Location, OpError, Problem};
-use crate::graph::{Data, Graph, GraphBuilder, Quantization, Shape, TensorId, TensorType};
+use crate::graph::{self, Data, Graph, GraphBuilder, Quantization, Shape, TensorId, TensorType};
 use control::Subgraphs;
 use entry::Entry;
 use flatbuffer::File;
@@ -183,7 +183,22 @@ impl<'m> Importer<'m> {
     /// The outputs that have not been refused: those left a problem behind.
     fn outputs(&mut self) -> Vec<TensorId> {
         let indices = self.model.outputs.iter().filter_map(|index| usize::try_from(*index).ok());
-        indices.filter_map(|index| self.value(index)).collect()
+        indices.filter_map(|index| self.value(index).map(|id| self.four_bits(id))).collect()
+    }
+
+    /// Constants of int4 are int8, for operators that compute with them. This one is what it is
+    /// in the file.
+    fn four_bits(&mut self, id: TensorId) -> TensorId {
+        let graph::Tensor { name, ty, data } = self.graph.tensor(id);
+        let has_four_bits = ty.quantization.as_ref().is_some_and(Quantization::four_bits);
+        let Some(data) = data.as_ref().filter(|_| has_four_bits) else { return id };
+        // Two that do not fit a byte have been refused.
+        let elements: Vec<i8> = data.bytes().iter().map(|byte| byte.cast_signed()).collect();
+        let mut bytes = vec![0; DType::I4.bytes(elements.len())];
+        pack_i4(&elements, &mut bytes);
+        let quantization = ty.quantization.clone().map(Quantization::of_packed);
+        let (name, ty) = (name.clone(), TensorType { dtype: DType::I4, quantization, ..ty.clone() });
+        self.graph.constant(name, ty, Data::from_bytes(bytes))
     }
 
     fn finish(self, outputs: Vec<TensorId>) -> Result<Graph, Vec<Problem>> {
@@ -193,7 +208,7 @@ impl<'m> Importer<'m> {
             problems.insert(0, problem);
             return Err(problems);
         }
-        if outputs.is_empty() { Err(self.graph.into_problems()) } else { self.graph.finish(outputs) }
+        self.graph.finish(outputs)
     }
 
     /// One problem for all element types that are not supported.
@@ -223,6 +238,7 @@ impl<'m> Importer<'m> {
         }
         let id = match self.constant(self.model.tensors.get(index)?) {
             Ok(Some(data)) => self.graph.constant(self.name(index), ty, data),
+            Ok(None) if ty.is_empty() => self.graph.constant(self.name(index), ty, Data::from_bytes([])),
             // The operator that writes it has been refused: its declared type lets the
             // rest of the model be looked at.
             Ok(None) => self.graph.stand_in(self.name(index), ty),
@@ -258,7 +274,7 @@ impl<'m> Importer<'m> {
         let tensor = self.model.tensors.get(index)?;
         let is_constant = matches!(self.model.buffer(tensor.buffer), Ok(Some(_)));
         let is_int4 = is_constant && tensor.ty == names::INT4;
-        let Some(dtype) = dtype(tensor.ty).or_else(|| is_int4.then_some(DType::I8)) else {
+        let Some(dtype) = dtype(tensor.ty).map(|dtype| if is_int4 { DType::I8 } else { dtype }) else {
             self.unsupported_types.entry(names::type_name(tensor.ty)).or_default().push(index);
             self.set(index, Value::Refused);
             return None;
@@ -303,6 +319,8 @@ fn dtype(code: i8) -> Option<DType> {
     match code {
         names::FLOAT32 => Some(DType::F32),
         names::FLOAT16 => Some(DType::F16),
+        names::BFLOAT16 => Some(DType::BF16),
+        names::INT4 => Some(DType::I4),
         names::INT8 => Some(DType::I8),
         names::UINT8 => Some(DType::U8),
         names::INT16 => Some(DType::I16),
@@ -321,8 +339,10 @@ fn tensor_type(tensor: &Tensor<'_>, dtype: DType) -> Result<TensorType, OpError>
     }
     let shape = shape(&tensor.shape)?;
     let quantization = match dtype {
-        DType::F16 | DType::F32 | DType::Bool | DType::U32 | DType::U64 => None,
-        DType::I8 | DType::U8 | DType::I16 | DType::I32 | DType::I64 => quantization(tensor, &shape)?,
+        DType::F16 | DType::BF16 | DType::F32 | DType::Bool | DType::U32 | DType::U64 => None,
+        DType::I4 | DType::I8 | DType::U8 | DType::I16 | DType::I32 | DType::I64 => {
+            quantization(tensor, &shape)?
+        }
     };
     Ok(TensorType { dtype, shape, quantization })
 }

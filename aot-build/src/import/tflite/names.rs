@@ -68,6 +68,7 @@ pub(super) const BOOL: i8 = 6;
 pub(super) const INT16: i8 = 7;
 pub(super) const INT8: i8 = 9;
 pub(super) const INT4: i8 = 17;
+pub(super) const BFLOAT16: i8 = 18;
 pub(super) const UINT64: i8 = 12;
 pub(super) const UINT32: i8 = 15;
 pub(super) const CUSTOM: i32 = 32;

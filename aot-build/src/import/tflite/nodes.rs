@@ -64,8 +64,12 @@ impl<'m> Importer<'m> {
             operator.outputs.iter().map(|index| usize::try_from(*index).unwrap_or_default()).collect();
         let Some(types) = self.types(&outputs) else { return Ok(()) };
         let Some(result) = types.first() else { return Ok(()) };
+        if result.dtype == DType::I4 {
+            inputs.iter_mut().flatten().for_each(|id| *id = self.four_bits(*id));
+        }
         let operands = self.types_of(&inputs);
         types.iter().try_for_each(|result| check_types(known, &operands, result.dtype))?;
+        operands.iter().flatten().chain(&types).try_for_each(|ty| check_elements(known, ty))?;
         if !self.model.is_main && (known.keeps || !known.states.is_empty()) {
             return Err(
                 "what is kept from run to run is not supported in subgraphs that control flow runs".into()
@@ -233,4 +237,48 @@ fn check_types(known: &Known, operands: &[Option<TensorType>], result: DType) ->
     let rows = known.types.iter().filter_map(row).collect::<Vec<_>>().join(" or ");
     Err(OpError::from(format!("types are {found} → {}, expected {rows}", result.name()))
         .help("convert the model in float32, or with full integer quantization"))
+}
+
+/// Operators that tensors without elements may be operands or results of. Of all others, what
+/// maps them to the graph may rely on there being elements.
+const WITHOUT_ELEMENTS: &[&str] = &[
+    "ABS",
+    "ADD",
+    "BROADCAST_TO",
+    "CAST",
+    "CONCATENATION",
+    "DEQUANTIZE",
+    "EQUAL",
+    "EXPAND_DIMS",
+    "GREATER",
+    "GREATER_EQUAL",
+    "LESS",
+    "LESS_EQUAL",
+    "LOGICAL_AND",
+    "LOGICAL_NOT",
+    "LOGICAL_OR",
+    "MAXIMUM",
+    "MINIMUM",
+    "MUL",
+    "NEG",
+    "NOT_EQUAL",
+    "QUANTIZE",
+    "RELU",
+    "RELU6",
+    "RESHAPE",
+    "SELECT_V2",
+    "SLICE",
+    "SPLIT",
+    "SPLIT_V",
+    "SQUEEZE",
+    "SUB",
+    "TRANSPOSE",
+];
+
+/// Checks that a tensor has elements where an operator needs them.
+fn check_elements(known: &Known, ty: &TensorType) -> Result<(), OpError> {
+    if ty.is_empty() && !WITHOUT_ELEMENTS.contains(&known.name) {
+        return Err(format!("{ty} has no element, which is not supported here").into());
+    }
+    Ok(())
 }

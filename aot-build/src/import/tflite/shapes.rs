@@ -5,18 +5,18 @@ use aot_rt::DType;
 use super::names;
 use super::node::{Node, kind};
 use super::operators::{Known, checked_axis, constant, known};
-use super::types::{F, I32, I64, ONE_OF_ANY, SHAPES};
+use super::types::{F, I32, I64, ONE_UNTOUCHED, SHAPES};
 use crate::error::OpError;
 use crate::graph::{Data, Shape};
 use crate::ops::{Op, Reshape};
 
 pub(super) const OPERATORS: &[Known] = &[
-    known("EXPAND_DIMS", 1, [2, 2], ONE_OF_ANY, expand_dims),
+    known("EXPAND_DIMS", 1, [2, 2], ONE_UNTOUCHED, expand_dims),
     constant("RANGE", [3, 3], &[&[I32], &[I64], &[F]], range),
     constant("RANK", [1, 1], SHAPES, rank),
-    known("RESHAPE", 1, [1, 2], ONE_OF_ANY, reshape),
+    known("RESHAPE", 1, [1, 2], ONE_UNTOUCHED, reshape),
     constant("SHAPE", [1, 1], SHAPES, shape),
-    known("SQUEEZE", 2, [1, 1], ONE_OF_ANY, squeeze),
+    known("SQUEEZE", 2, [1, 1], ONE_UNTOUCHED, squeeze),
 ];
 
 fn reshape(node: &Node<'_>) -> Result<Op, OpError> {
@@ -47,14 +47,16 @@ fn resolve(x: &Shape, target: &[i64]) -> Result<Shape, OpError> {
     let product = stated.clone().try_fold(1_i64, |product, extent| product.checked_mul(*extent));
     let open = target.len() - stated.clone().count();
     let refuse = |why: &str| Err(format!("the new shape {target:?} for {x} {why}").into());
-    let Some(product) = product.filter(|_| stated.clone().all(|extent| *extent > 0)) else {
-        return refuse("has an extent that is neither at least 1 nor -1, or is too large");
+    let Some(product) = product.filter(|_| stated.clone().all(|extent| *extent >= 0)) else {
+        return refuse("has an extent that is neither at least 0 nor -1, or is too large");
     };
     let elements = x.elements() as i64;
-    if open > 1 || (open == 1 && elements % product != 0) {
+    if open > 1 || (open == 1 && elements.checked_rem(product) != Some(0)) {
         return refuse("leaves more than one extent open, or one without a solution");
     }
-    let extent = |extent: &i64| usize::try_from(if *extent == -1 { elements / product } else { *extent });
+    let extent = |extent: &i64| {
+        usize::try_from(if *extent == -1 { elements.checked_div(product).unwrap_or(0) } else { *extent })
+    };
     let extents = target.iter().map(extent).collect::<Result<Vec<_>, _>>();
     Ok(Shape::new(extents.map_err(|_| "the new shape is too large")?)?)
 }

@@ -19,6 +19,8 @@ pub(super) fn decoded(
     match (tensor.sparsity()?, tensor.ty) {
         (None, names::INT4) => nibbles(file, shape(&tensor.shape)?.elements(), bytes).map(Some),
         (None, _) => Ok(None),
+        (Some(_), _) if tensor.shape.contains(&0) => Err("is sparse and has no element".into()),
+        (Some(_), names::INT4) => Err("is sparse and int4, which is not supported".into()),
         (Some(table), ty) => {
             let refuse =
                 || OpError::from(format!("is sparse and {}, which is not supported", names::type_name(ty)));

@@ -104,10 +104,6 @@ impl Check<'_> {
 
     /// Checks the number of inputs or outputs.
     fn count(&mut self, count: usize, what: &str) {
-        // A branch of control flow may need nothing.
-        if count == 0 && (self.model.is_main || what == "output") {
-            self.problems.push(Problem::new(format!("the model has no {what}")));
-        }
         if count > GraphBuilder::MAX_PORTS {
             let limit = GraphBuilder::MAX_PORTS;
             let message = format!("the model has {count} {what}s, the limit is {limit}");
@@ -203,7 +199,7 @@ impl Check<'_> {
         for (i, index) in self.model.outputs.iter().enumerate() {
             let problem = match self.tensor(*index) {
                 Err(problem) => problem,
-                Ok(tensor) if self.origins[tensor] == Origin::None => {
+                Ok(tensor) if self.origins[tensor] == Origin::None && !self.is_empty(tensor) => {
                     format!("nothing writes {}", self.model.describe(tensor))
                 }
                 Ok(_) => continue,

@@ -7,8 +7,11 @@ pub(super) type Rows = &'static [&'static [DType]];
 
 pub(super) const B: DType = DType::Bool;
 pub(super) const F: DType = DType::F32;
+pub(super) const BF16: DType = DType::BF16;
 pub(super) const F16: DType = DType::F16;
 pub(super) const I: DType = DType::I8;
+/// Two in a byte; a constant is int8 in the graph where an operator computes with it.
+pub(super) const I4: DType = DType::I4;
 pub(super) const I32: DType = DType::I32;
 pub(super) const I64: DType = DType::I64;
 /// Legacy quantization.
@@ -37,6 +40,8 @@ pub(super) const ONE_F_I_W: Rows = alike!(1: F, I, W);
 pub(super) const ONE_F_I_W_I32: Rows = alike!(1: F, I, W, I32);
 pub(super) const ONE_F_I_W_I32_I64: Rows = alike!(1: F, I, W, I32, I64);
 pub(super) const ONE_OF_ANY: Rows = alike!(1: F, I, U, W, I32, I64, B, U32, U64);
+/// What is neither moved nor computed with.
+pub(super) const ONE_UNTOUCHED: Rows = alike!(1: F, I, U, W, I32, I64, B, U32, U64, F16, BF16, I4);
 pub(super) const TWO_B: Rows = alike!(2: B);
 pub(super) const TWO_F: Rows = alike!(2: F);
 pub(super) const TWO_F_I32: Rows = alike!(2: F, I32);
@@ -99,10 +104,20 @@ pub(super) const CAST: Rows = &[
     &[B, I32],
     &[B, I64],
     &[B, B],
+    &[F, F16],
+    &[F16, F],
+    &[F16, I32],
+    &[F, BF16],
+    &[BF16, F],
+    &[I4, F],
+    &[I4, I],
+    &[I4, W],
+    &[I4, I32],
+    &[I, I4],
 ];
 pub(super) const COMPARISON: Rows =
     &[&[F, F, B], &[I, I, B], &[U, U, B], &[W, W, B], &[I32, I32, B], &[I64, I64, B], &[B, B, B]];
-pub(super) const DEQUANTIZE: Rows = &[&[I, F], &[U, F], &[W, F], &[F16, F]];
+pub(super) const DEQUANTIZE: Rows = &[&[I, F], &[U, F], &[W, F], &[F16, F], &[I4, F]];
 pub(super) const EMBEDDING_LOOKUP: Rows = &[&[I32, F, F], &[I32, I, I], &[I32, I, F]];
 pub(super) const GATHER: Rows = &[
     &[F, I32, F],

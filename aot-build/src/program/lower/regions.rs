@@ -10,6 +10,7 @@ use crate::error::{OpError, Problem};
 use crate::graph::Graph;
 use crate::program::control::Places;
 use crate::program::{Buffer, BufferId, Control, Flow, Operand, Step, Storage, View, Work};
+use crate::workspace;
 
 /// Memory that several regions use, one at a time.
 pub(crate) struct Scratch {
@@ -45,6 +46,7 @@ impl NodeLowering<'_, '_> {
             outputs,
             memory: Memory::Auto,
             ram_limit: None,
+            pools: self.lowering.config.pools_within(),
             ..self.lowering.config.clone()
         };
         let constants = std::mem::take(&mut self.lowering.program.constants);
@@ -58,15 +60,17 @@ impl NodeLowering<'_, '_> {
         let largest = |bytes: fn(&Compiled) -> usize| regions.iter().map(bytes).max().unwrap_or(0);
         let bytes = largest(|region| region.arena_bytes);
         let buffers = regions.iter().flat_map(|region| &region.program.buffers);
-        let alignment = buffers.map(|buffer| buffer.alignment).max().unwrap_or(1);
+        let pools = regions.iter().flat_map(|region| &region.workspaces);
+        let alignments = pools.filter_map(|pool| pool.pool.alignment);
+        let alignment = buffers.map(|buffer| buffer.alignment).chain(alignments).max().unwrap_or(1);
         let buffers = &mut self.lowering.program.buffers;
         let view = (bytes > 0).then(|| {
             let name = format!("memory within {}", self.node.name);
-            buffers.push(Buffer { name, bytes, alignment, storage: Storage::Workspace });
+            buffers.push(Buffer { name, ty: None, bytes, alignment, storage: Storage::Workspace });
             let dtype = aot_rt::DType::I8;
             View { buffer: BufferId(buffers.len() - 1), offset: 0, dtype, len: bytes }
         });
-        Scratch { view, least: largest(compile::least_bytes) }
+        Scratch { view, least: largest(|region| workspace::least_bytes(&region.program)) }
     }
 
     /// Appends a step that holds steps.
@@ -100,6 +104,9 @@ impl NodeLowering<'_, '_> {
 
     /// Appends a step that copies.
     pub(crate) fn copy(&mut self, x: Operand, y: Operand) {
+        if y.len() == 0 {
+            return;
+        }
         let step = self.copy_within(self.lowering.program.steps.len(), x, y);
         self.lowering.program.steps.push(step);
     }

@@ -237,7 +237,7 @@ pub fn conv2d_i16(
         let mut patch = patch(&p.window, x, taps, p.in_channels, in_group);
         let groups = chunks_mut(y, out_group).zip(chunks(weights, filter * out_group));
         for (group, (y, weights)) in groups.enumerate() {
-            products_i16((patch, x.cells), (weights, filter), &requantize.skip(group * out_group), y);
+            products_i16((&patch, x.cells), (weights, filter), &requantize.skip(group * out_group), y);
             patch.start[0] += in_group;
         }
     });
@@ -301,7 +301,7 @@ fn convolve_integers<S: Stored, F: Finish>(
         for (group, (y, weights)) in groups.enumerate() {
             let offset = match weights_zero {
                 0 => 0,
-                weights_zero => zero_products((patch, x.cells), zero, weights_zero),
+                weights_zero => zero_products((&patch, x.cells), zero, weights_zero),
             };
             let finish = finish(group * out_group, offset);
             patch.products_i8::<S, F>(x.cells, zero, (weights, filter), &finish, y);

@@ -10,15 +10,8 @@ mod count;
 #[path = "count_riscv.rs"]
 mod count;
 mod host;
-mod stack;
-#[cfg(target_arch = "arm")]
-mod vectors;
 
-#[cfg(target_arch = "arm")]
-pub use cortex_m_rt::entry;
-#[cfg(target_arch = "riscv32")]
-pub use riscv_rt::entry;
-
+pub use board::{entry, exit};
 use host::File;
 
 /// A model in the way that measures it: its arrays are regions of its workspace.
@@ -42,8 +35,6 @@ macro_rules! image {
             fn input(&mut self) -> &mut [u8] {
                 $crate::bytes_mut(self.$input())
             }
-            // A frame of its own: what it takes of the stack is the model's.
-            #[inline(never)]
             fn run(&mut self) {
                 self.run_in_place();
             }
@@ -74,7 +65,6 @@ macro_rules! empty_image {
             fn input(&mut self) -> &mut [u8] {
                 &mut self.0
             }
-            #[inline(never)]
             fn run(&mut self) {}
             #[inline(always)]
             fn output(&self) -> &[u8] {
@@ -119,21 +109,15 @@ pub fn measure(model: &mut impl Image) -> ! {
     let measured = File::open(c"measured", host::WRITE);
     let mut first = true;
     while inputs.read(model.input()) {
-        let words = if first { [0, stack::depth(|| model.run())] } else { [count::ticks(|| model.run()), 0] };
+        let words = if first {
+            [0, board::deepest(|| model.run()).1 as u64]
+        } else {
+            [count::ticks(|| model.run()), 0]
+        };
         first = false;
         if !outputs.write(model.output()) || !measured.write(bytes(&words)) {
             exit(false);
         }
     }
     exit(true)
-}
-
-/// Ends the program, as a success or not.
-pub fn exit(success: bool) -> ! {
-    host::exit(success)
-}
-
-#[panic_handler]
-fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
-    exit(false)
 }

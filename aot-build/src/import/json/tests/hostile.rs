@@ -105,7 +105,7 @@ fn attributes() {
         ("concatenation", r#"{"axis": 4}"#, "axis 4 is outside of f32 [1, 4, 4, 2]"),
         ("tile", r#"{"multiples": [1, 1, 1, 4611686018427387904]}"#, "more than 2147483647 elements"),
         ("broadcast_to", r#"{"shape": [1048576, 1048576]}"#, "more than 2147483647 elements"),
-        ("cast", r#"{"dtype": "bf16"}"#, "unknown variant `bf16`"),
+        ("cast", r#"{"dtype": "f64"}"#, "unknown variant `f64`"),
     ] {
         let found = refusal(&one(op, attributes, &[FLOATS], &[depth]));
         assert!(
@@ -278,4 +278,76 @@ fn links_that_leave_the_folder() {
     folder.write("model.json", one("relu", "{}", &[data], &[data]));
     let found = folder.import().unwrap_err().to_string();
     assert!(found.contains("`w.npy` is not a file in the model's folder"), "{found}");
+}
+
+/// Operators that need elements say so, whatever they would divide by.
+#[test]
+fn an_extent_of_zero() {
+    for (op, attributes, shape, more) in [
+        ("arg", r#"{"function": "max", "axis": 1, "dtype": "i32"}"#, "[2, 0]", &[][..]),
+        ("average_pool2d", r#"{"window": [1, 1]}"#, "[1, 0, 4, 2]", &[]),
+        ("batch_matmul", "{}", "[2, 0]", &[r#"{"dtype": "f32", "shape": [0, 2]}"#]),
+        ("conv2d", "{}", "[1, 4, 0, 2]", &[WEIGHTS]),
+        (
+            "conv2d",
+            "{}",
+            "[1, 4, 4, 2]",
+            &[r#"{"dtype": "f32", "shape": [0, 1, 1, 2], "data": {"values": []}}"#],
+        ),
+        ("depth_to_space", r#"{"block": 2}"#, "[1, 2, 2, 0]", &[]),
+        ("fully_connected", "{}", "[0, 2]", &[r#"{"dtype": "f32", "shape": [3, 2]}"#]),
+        ("gather", r#"{"axis": 0}"#, "[0, 2]", &[r#"{"dtype": "i32", "shape": [1]}"#]),
+        ("max_pool2d", r#"{"window": [1, 1]}"#, "[0, 4, 4, 2]", &[]),
+        ("mean", r#"{"axes": [0], "keep_dimensions": false}"#, "[0, 2]", &[]),
+        ("pad", r#"{"padding": [[1, 1]]}"#, "[0]", &[]),
+        ("reduce", r#"{"function": "sum", "axes": [0], "keep_dimensions": false}"#, "[0, 2]", &[]),
+        ("softmax", "{}", "[2, 0]", &[]),
+        ("space_to_depth", r#"{"block": 2}"#, "[1, 0, 2, 2]", &[]),
+        ("tile", r#"{"multiples": [2]}"#, "[0]", &[]),
+        ("top_k", r#"{"k": 1}"#, "[2, 0]", &[]),
+    ] {
+        let x = format!(r#"{{"dtype": "f32", "shape": {shape}}}"#);
+        let operands: Vec<&str> = std::iter::once(&*x).chain(more.iter().copied()).collect();
+        let found = refusal(&one(op, attributes, &operands, &[r#"{"dtype": "f32", "shape": [1]}"#]));
+        assert!(found.contains("it has no element, which is not supported here"), "{op}: {found}");
+    }
+    // Of those that take such tensors, shapes must fit as always.
+    let none = r#"{"dtype": "f32", "shape": [0, 4]}"#;
+    for (op, attributes, more, expect) in [
+        ("add", "{}", &[r#"{"dtype": "f32", "shape": [2, 4]}"#][..], "cannot be broadcast together"),
+        ("concatenation", r#"{"axis": 1}"#, &[r#"{"dtype": "f32", "shape": [1, 4]}"#], "does not fit"),
+        ("reshape", r#"{"shape": [4]}"#, &[], "has another number of elements than [4]"),
+        ("slice", r#"{"begin": [0, 0], "size": [1, 4]}"#, &[], "does not have 1 elements from 0 on"),
+        ("slice", r#"{"begin": [1, 0], "size": [0, 4]}"#, &[], "does not have 0 elements from 1 on"),
+        ("split", r#"{"axis": 0, "sizes": [1]}"#, &[], "do not add up to axis 0"),
+        ("transpose", r#"{"permutation": [0, 0]}"#, &[], "is no permutation of the axes"),
+    ] {
+        let operands: Vec<&str> = std::iter::once(none).chain(more.iter().copied()).collect();
+        let found = refusal(&one(op, attributes, &operands, &[none]));
+        assert!(found.contains(expect), "{op} {attributes}: expected {expect}, found {found}");
+    }
+}
+
+/// Integers of four bits, two in a byte, are not what operators compute with.
+#[test]
+fn four_bits() {
+    let four = r#"{"dtype": "i4", "shape": [1, 4, 4, 2]}"#;
+    for (op, attributes, results, expect) in [
+        ("relu", "{}", four, "`x0` is i4 [1, 4, 4, 2], which is not supported here"),
+        ("transpose", r#"{"permutation": [0, 1, 2, 3]}"#, four, "dequantized; cast others to i8"),
+        ("quantize", r#"{"dtype": "i4"}"#, four, "which is not supported here"),
+    ] {
+        let found = refusal(&one(op, attributes, &[four], &[results]));
+        assert!(found.contains(expect), "{op}: expected {expect}, found {found}");
+    }
+    let found = refusal(&one("cast", r#"{"dtype": "i4"}"#, &[FLOATS], &[four]));
+    assert!(found.contains("no kernel for the types f32, i4"), "{found}");
+    for (values, expect) in
+        [("[1, 8]", "element 8 does not fit 4 bits"), ("[1]", "1 values, shape [2] takes 2")]
+    {
+        let constant = format!(r#"{{"dtype": "i4", "shape": [2], "data": {{"values": {values}}}}}"#);
+        let found =
+            refusal(&one("cast", r#"{"dtype": "i8"}"#, &[&constant], &[r#"{"dtype": "i8", "shape": [2]}"#]));
+        assert!(found.contains(expect), "{values}: expected {expect}, found {found}");
+    }
 }

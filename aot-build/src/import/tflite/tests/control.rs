@@ -67,7 +67,7 @@ fn wrong_subgraphs() {
             (|f| options(f).set(2, 1_i32), "field 2 of IfOptions is not known"),
             (|f| f.operators[0].remove(OPTIONS), "IfOptions are missing"),
             (|f| f.operators[0].set(OPTIONS_TYPE, 93_u8), "expected IfOptions (92)"),
-            (|f| f.subgraphs[0].outputs.clear(), "subgraph 1: the model has no output"),
+            (|f| f.subgraphs[0].outputs.clear(), "the branches have no output"),
             (
                 |f| f.subgraphs[1].outputs = vec![9],
                 "subgraph 2: output 0 of the model: tensor 9 does not exist",

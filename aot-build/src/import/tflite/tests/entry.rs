@@ -117,7 +117,7 @@ fn damaged_signatures_are_refused() {
         assert_eq!(read(&two_subgraphs(vec![signature]), &[]).unwrap_err(), expect);
     }
     let bytes = two_subgraphs(vec![signature("s", 0, vec![port("image", 0)], vec![])]);
-    assert_eq!(read(&bytes, &[("signature", Value::from("s"))]).unwrap_err(), "the model has no output");
+    assert!(read(&bytes, &[("signature", Value::from("s"))]).unwrap().outputs.is_empty());
 }
 
 /// A sum with a leading extent that is open, as converters write it.

@@ -296,8 +296,8 @@ fn element_types() {
         (13, "resource"),
         (14, "variant"),
         (16, "uint16"),
-        (17, "int4"),
-        (18, "bfloat16"),
+        (19, "int2"),
+        (20, "uint4"),
         (99, "type 99"),
         (-1, "type -1"),
     ] {
@@ -305,7 +305,7 @@ fn element_types() {
         let expect = format!("{name} (2 tensors: `x` (tensor #0), `y` (tensor #1))");
         assert!(found.contains(&expect), "expected {expect}, found {found}");
     }
-    for ty in [1, I32, I64, BOOL] {
+    for ty in [1, I32, I64, BOOL, 17, 18] {
         let found = one(19, ty, [&[4]; 2], None, None).problems();
         assert!(found.contains("node #0 RELU `y`: types are "), "{ty}: {found}");
     }

@@ -81,7 +81,10 @@ fn tensors_are_refused() {
             |f| f.tensors[0].set(SHAPE, vec![1, -1, 4, 2]),
             "tensor `x`: shape [1, -1, 4, 2] has a negative extent",
         ),
-        (|f| f.tensors[0].set(SHAPE, vec![1, 0, 4, 2]), "tensor `x`: shape [1, 0, 4, 2] has no element"),
+        (
+            |f| f.tensors[0].set(SHAPE, vec![1, 0, 4, 2]),
+            "node #0 CONV_2D `y`: i8 [1, 0, 4, 2] has no element, which is not supported here",
+        ),
         (|f| f.tensors[0].set(SHAPE, vec![1; 9]), "tensor `x`: rank 9 is more than 8"),
         (|f| f.tensors[0].set(SHAPE, vec![1 << 16; 4]), "has more than 2147483647 elements"),
         (|f| f.tensors[0].set(SHAPE, vec![4, 2]), "shape [4, 2] has rank 2, expected 4"),
@@ -118,9 +121,10 @@ fn tensors_are_refused() {
         // Types.
         (|f| f.tensors[0].set(TYPE, U8), "types are u8, i8, i32 → i8"),
         (
-            |f| f.tensors[0].set(TYPE, 17_i8),
-            "1 element type is not supported\n  - int4 (1 tensor: `x` (tensor #0))",
+            |f| f.tensors[0].set(TYPE, 19_i8),
+            "1 element type is not supported\n  - int2 (1 tensor: `x` (tensor #0))",
         ),
+        (|f| f.tensors[0].set(TYPE, 17_i8), "node #0 CONV_2D `y`: types are i4, i8, i32 → i8"),
         (|f| f.tensors[1].set(TYPE, 17_i8), "tensor `weights`: has 54 elements of 4 bits, its data 54 bytes"),
         (|f| f.tensors[3].set(TYPE, 77_i8), "type 77 (1 tensor: `y` (tensor #3))"),
         (|f| f.tensors[0].set(TYPE, -1_i8), "type -1 (1 tensor: `x` (tensor #0))"),

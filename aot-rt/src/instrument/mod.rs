@@ -1,6 +1,15 @@
 //! What observes the steps of a run.
 
-use half::f16;
+mod checksum;
+mod per_step;
+mod profiler;
+mod saturation;
+
+pub use checksum::{Checksum, Checksums};
+pub use profiler::{Profiler, Spent};
+pub use saturation::{Saturated, Saturation};
+
+use half::{bf16, f16};
 
 /// A step of a model: constants that the compiler wrote down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +29,8 @@ pub struct StepInfo {
     pub macs: u64,
     /// Bytes of the operands that it reads and writes, constants included.
     pub bytes: u64,
+    /// How often it is called to be done once: its rows, where layers run row by row, or 1.
+    pub rows: u64,
     /// The device that runs it, if that is not the CPU.
     pub device: Option<&'static str>,
 }
@@ -37,7 +48,7 @@ pub enum Action {
 /// What a step wrote.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Elements<'a> {
-    /// Signed 8-bit integers.
+    /// Signed 8-bit integers, or bytes that hold two integers of four bits.
     I8(&'a [i8]),
     /// Unsigned 8-bit integers.
     U8(&'a [u8]),
@@ -53,6 +64,8 @@ pub enum Elements<'a> {
     U64(&'a [u64]),
     /// Half precision.
     F16(&'a [f16]),
+    /// bfloat16.
+    BF16(&'a [bf16]),
     /// Single precision.
     F32(&'a [f32]),
     /// Truth values, a byte each.
@@ -79,6 +92,9 @@ pub enum Elements<'a> {
 ///
 /// Where layers run row by row, both methods are called for each row of each layer, and see
 /// that row.
+///
+/// [`Profiler`], [`Checksums`] and [`Saturation`] are ready to be used. Two instruments observe
+/// a run together as a pair.
 pub trait Instrument {
     /// Called before `step`; says whether it runs.
     #[inline(always)]

@@ -7,14 +7,12 @@ const PAINT: u32 = 0xc5c5_3a3a;
 
 unsafe extern "C" {
     /// Where static memory ends: the stack may grow down to it.
-    #[cfg_attr(target_arch = "riscv32", link_name = "_sheap")]
     static mut __sheap: u32;
 }
 
-/// Bytes of stack that `run` takes at its deepest.
+/// What `run` gives, and the bytes of stack that it takes at its deepest.
 #[inline(never)]
-pub fn depth(run: impl FnOnce()) -> u64 {
-    let bottom = &raw mut __sheap;
+pub fn deepest<R>(run: impl FnOnce() -> R) -> (R, usize) {
     let top: *mut u32;
     // SAFETY: it only copies a register.
     unsafe {
@@ -23,6 +21,7 @@ pub fn depth(run: impl FnOnce()) -> u64 {
         #[cfg(target_arch = "riscv32")]
         asm!("mv {}, sp", out(reg) top, options(nomem, nostack));
     }
+    let bottom = &raw mut __sheap;
     let mut word = bottom;
     while word < top {
         // SAFETY: below this frame and above static memory, nobody has anything.
@@ -31,12 +30,18 @@ pub fn depth(run: impl FnOnce()) -> u64 {
             word = word.add(1);
         }
     }
-    run();
+    let result = framed(run);
     let mut word = bottom;
     // SAFETY: the words from `bottom` to `top` were written above.
     while word < top && unsafe { word.read_volatile() } == PAINT {
         // SAFETY: at most at `top`.
         word = unsafe { word.add(1) };
     }
-    (top.addr() - word.addr()) as u64
+    (result, top.addr() - word.addr())
+}
+
+/// In a frame of its own, below the one that is measured from.
+#[inline(never)]
+fn framed<R>(run: impl FnOnce() -> R) -> R {
+    run()
 }

@@ -1,0 +1,45 @@
+//! Sees whether a person is in an image. The workspace has a memory of its own, so that the
+//! other one stays free for the rest of the firmware.
+#![no_std]
+#![no_main]
+
+use core::mem::MaybeUninit;
+
+use aot_macros::aot_model;
+use board::{deepest, entry, exit, flash_and_ram, println, signed};
+
+#[cfg(published)]
+aot_model! {
+    struct Network = "../../../../shared/models/mlperf_vww_int8/model.tflite";
+}
+
+#[cfg(not(published))]
+aot_model! {
+    struct Network = "../../digits/model/digits.tflite";
+}
+
+/// 96 by 96 pixels of three colours.
+static IMAGE: [i8; include_bytes!(concat!(env!("OUT_DIR"), "/input.bin")).len()] =
+    signed(include_bytes!(concat!(env!("OUT_DIR"), "/input.bin")));
+
+/// What the reference makes of them.
+static EXPECTED: [i8; include_bytes!(concat!(env!("OUT_DIR"), "/expected.bin")).len()] =
+    signed(include_bytes!(concat!(env!("OUT_DIR"), "/expected.bin")));
+
+/// Start-up code clears and fills the first memory only: this one starts as anything.
+#[unsafe(link_section = ".ram2")]
+static mut NETWORK: MaybeUninit<Network> = MaybeUninit::uninit();
+
+#[entry]
+fn main() -> ! {
+    // SAFETY: this is run once, and nothing else names the static.
+    let network = unsafe { (*(&raw mut NETWORK)).write(Network::new()) };
+    let (scores, stack) = deepest(|| *network.run(&IMAGE));
+    for (class, score) in scores.iter().enumerate() {
+        println!("{class}: {score}");
+    }
+    let [flash, ram] = flash_and_ram();
+    println!("flash {flash}, of these constants {}", Network::CONSTANT_BYTES);
+    println!("first RAM {ram}, second RAM {}; stack of a run {stack}", size_of::<Network>());
+    exit(scores == EXPECTED)
+}

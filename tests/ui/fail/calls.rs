@@ -1,0 +1,3 @@
+aot_macros::aot_model!("models/dense.json", calls = "vtable");
+
+fn main() {}

@@ -1,0 +1,10 @@
+// A finished run has no more steps.
+aot_macros::aot_model!("models/two_layers.json");
+
+fn main() {
+    let mut net = TwoLayers::new();
+    let mut run = net.start(&[1.0, 1.0]);
+    let output = run.finish();
+    run.step();
+    assert_eq!(output, &[3.0, 7.0, 26.0]);
+}
