@@ -1,4 +1,5 @@
 //! Kernels that are called by one signature, and bound by name.
+#![expect(clippy::float_cmp, reason = "sums of small whole numbers are exact")]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
