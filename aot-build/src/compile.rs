@@ -7,7 +7,8 @@ use crate::error::{Location, Problem};
 use crate::graph::Graph;
 use crate::passes::DeadChannels;
 use crate::program::{
-    BufferId, PlacedPool, Program, Step, blocks, distribute, fuse_add, in_place, lower, overlap,
+    BufferId, PlacedPool, Program, Step, blocks, copy_between_pools, distribute, fuse_add, in_place, lower,
+    overlap,
 };
 use crate::report::Figure;
 use crate::streaming::{self, Goal};
@@ -65,7 +66,8 @@ pub fn compile(mut graph: Graph, config: &Config) -> Result<Compiled, Vec<Proble
 
 /// Lowers, orders and plans `graph` without any pass.
 pub(crate) fn compile_as_is(graph: &Graph, config: &Config) -> Result<Compiled, Vec<Problem>> {
-    let program = lower(graph, config)?;
+    let mut program = lower(graph, config)?;
+    copy_between_pools(&mut program, &config.workspaces());
     let mut figures = Figure::of_lowered(&program);
     let mut compiled = arrange(program, config)?;
     compiled.program.steps.iter_mut().for_each(Step::name_nested);
@@ -76,8 +78,9 @@ pub(crate) fn compile_as_is(graph: &Graph, config: &Config) -> Result<Compiled, 
 
 /// Shares memory between the tensors of a lowered program, orders its steps, and plans.
 pub(crate) fn arrange(mut program: Program, config: &Config) -> Result<Compiled, Vec<Problem>> {
-    fuse_add(&mut program);
-    in_place(&mut program);
+    let pools = config.workspaces();
+    fuse_add(&mut program, &pools);
+    in_place(&mut program, &pools);
     program.remove_unused_buffers();
     let mut figures = Figure::of_buffers(&program);
     let compiled = in_best_order(program, config)?;

@@ -150,7 +150,10 @@ fn unreached(config: &Config) -> Vec<Problem> {
     let pools = config.pools.iter().filter(|(_, pool)| !pool.is_reached_by(CPU));
     let problem = |name: &String| {
         let message = format!("pool `{name}`: devices in memory that `cpu` does not reach are not supported");
-        Problem::new(message).at(Location::Key(format!("pools.{name}.reach")))
+        Problem::new(message).at(Location::Key(format!("pools.{name}.reach"))).help(
+            "kernels of devices are given slices, and the CPU copies between pools: let it reach this one, \
+             or let the driver copy to such memory",
+        )
     };
     let problems = pools.map(|(name, _)| problem(name));
     if config.devices.is_empty() { Vec::new() } else { problems.collect() }

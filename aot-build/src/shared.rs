@@ -140,7 +140,7 @@ impl SharedWorkspace {
         let models = self
             .models
             .iter()
-            .map(|builder| builder.compiled(|of_model| of_model.pools = config.pools.clone()));
+            .map(|builder| builder.compiled(|of_model| of_model.pools = config.pools_of(of_model)));
         let mut models = models.collect::<Result<Vec<_>, _>>()?;
         let type_name = codegen::type_name(Some(&self.name), "").map_err(problem)?;
         check_names(&type_name, &models).map_err(problem)?;
@@ -188,6 +188,12 @@ fn check_names(shared: &str, models: &[Model]) -> Result<(), Problem> {
 
 /// Plans the workspace of all models together, and puts their constants into one blob.
 fn join(models: &mut [Model], config: &Config) -> Result<(), Vec<Problem>> {
+    let devices = models.iter().flat_map(|model| &model.config.devices);
+    let problems = config.check_reach(devices.map(|device| device.name.as_str()));
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    models.iter_mut().for_each(|model| model.config.pools.clone_from(&config.pools));
     let programs: Vec<&Program> = models.iter().map(|model| &model.compiled.program).collect();
     let search = compile::plan_limits(config);
     let shared = workspace::plan(&programs, &config.workspaces(), config.planner, &search)?;

@@ -240,17 +240,18 @@ mod tests {
         assert!(problem.starts_with("key `pools.dtcm.limit`: needs "), "{problem}");
     }
 
-    /// A pool that no step reaches stays empty; one that is reached is used although it costs more.
+    /// A pool that not all units reach stays empty; one that they reach is used although it costs more.
     #[test]
     fn reach_comes_before_cost() {
-        let reach = |unit: &str| vec![unit.to_owned()].into();
+        let list = |names: &[&str]| names.to_vec().into();
         let config = config(&[
-            ("pools.npu_ram.reach", reach("npu")),
+            ("devices.npu.operators", list(&["*"])),
+            ("pools.dtcm.reach", list(&["cpu"])),
             ("pools.sram.cost", 9.into()),
-            ("pools.sram.reach", reach("cpu")),
+            ("pools.sram.reach", list(&["cpu", "npu"])),
         ]);
         let compiled = compile(branches(), &config).unwrap();
-        assert_eq!(pools(&compiled)[0], ("npu_ram", 0, 0));
+        assert_eq!(pools(&compiled)[0], ("dtcm", 0, 0));
         assert_eq!(run(&compiled), [6.0, 12.0, 18.0, 24.0]);
     }
 

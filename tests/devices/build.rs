@@ -6,7 +6,7 @@ mod weights;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use aot_build::config::{Calls, Device, InputPlacement, Memory, Placement};
+use aot_build::config::{Calls, Device, InputPlacement, Memory, Placement, Pool};
 use aot_build::graph::{
     Data, Graph, GraphBuilder, NodeDeclaration, OutputDeclaration, Shape, TensorId, TensorType,
 };
@@ -57,7 +57,28 @@ fn main() {
         npu(Device { operators: names(&["fully_connected"]), ..device() }),
     );
     write("whole_model", "Three", three(), npu(Device { operators: names(&["*"]), ..device() }));
+    write("crossed", "Crossed", crossed(), apart());
+    write("not_crossed", "Crossed", crossed(), Config::default());
     published();
+}
+
+/// Two devices that share no memory.
+fn apart() -> Config {
+    let device = |name: &str, nodes: &[&str]| Device {
+        name: name.into(),
+        nodes: names(nodes),
+        kind: Some("npu".into()),
+        ..Device::default()
+    };
+    let pool = |unit: &str| {
+        let pool = Pool { reach: Some(names(&["cpu", unit])), ..Pool::default() };
+        (format!("{unit}_ram"), pool)
+    };
+    Config {
+        devices: vec![device("left", &["first", "back"]), device("right", &["within", "scores"])],
+        pools: ["left", "right"].map(pool).into(),
+        ..Config::default()
+    }
 }
 
 /// A published int8 model: all its convolutions on a device, and all of it.
@@ -217,6 +238,19 @@ fn sums() -> Graph {
         node(&mut builder, "limited", Relu { activation: Activation::Relu }, &[square], float([1, 4]));
     let last = layer(&mut builder, "last", limited, &LAST);
     builder.finish(vec![last]).expect("the graph is valid")
+}
+
+/// `back(within(f)) - f` and `scores(f)` with `f = first(x)`.
+fn crossed() -> Graph {
+    let mut builder = GraphBuilder::new("crossed");
+    let x = builder.input("x", float([1, 4]));
+    let first = layer(&mut builder, "first", x, &FIRST);
+    let within = layer(&mut builder, "within", first, &WITHIN);
+    let scores = layer(&mut builder, "scores", first, &LAST);
+    let back = layer(&mut builder, "back", within, &FIRST);
+    let difference = Binary { function: BinaryFunction::Sub, activation: Activation::None };
+    let y = node(&mut builder, "difference", difference, &[back, first], float([1, 4]));
+    builder.finish(vec![y, scores]).expect("the graph is valid")
 }
 
 /// A convolution whose input comes row by row, and a layer behind it.

@@ -11,6 +11,7 @@ use super::{Config, Name};
 use crate::codegen::check_types;
 use crate::error::{Location, Problem};
 use crate::nearest::nearest;
+use crate::program::CPU;
 
 /// What a pool holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -169,15 +170,15 @@ impl Config {
 
     /// The pools of activations in the order in which they are filled; one where there is none.
     pub(crate) fn workspaces(&self) -> Vec<(String, Pool)> {
-        self.pools_of(PoolKind::Workspace, "workspace")
+        self.pools_of_kind(PoolKind::Workspace, "workspace")
     }
 
     /// The pools of constants in the order in which they are filled; one where there is none.
     pub(crate) fn constant_pools(&self) -> Vec<(String, Pool)> {
-        self.pools_of(PoolKind::Constants, "constants")
+        self.pools_of_kind(PoolKind::Constants, "constants")
     }
 
-    fn pools_of(&self, kind: PoolKind, without: &str) -> Vec<(String, Pool)> {
+    fn pools_of_kind(&self, kind: PoolKind, without: &str) -> Vec<(String, Pool)> {
         let pools = self.pools.iter().filter(|(_, pool)| pool.kind == kind);
         let mut pools: Vec<_> = pools.map(|(name, pool)| (name.clone(), pool.clone())).collect();
         pools.sort_by_key(|(_, pool)| pool.cost);
@@ -220,8 +221,37 @@ impl Config {
             }
             problems.extend(check_pool_name(name).err());
         }
+        problems.extend(self.check_reach(self.devices.iter().map(|device| device.name.as_str())));
         problems.extend(check_types("pools", self.pools.keys().map(String::as_str)).err());
         problems
+    }
+
+    /// The units in `reach` that there are not: neither `cpu` nor one of `devices`.
+    pub(crate) fn check_reach<'d>(&self, devices: impl Iterator<Item = &'d str>) -> Vec<Problem> {
+        let units: Vec<&str> = [CPU].into_iter().chain(devices).collect();
+        let mut problems = Vec::new();
+        for (name, pool) in &self.pools {
+            let unknown = pool.reach.iter().flatten().filter(|unit| !units.contains(&unit.as_str()));
+            problems.extend(unknown.map(|unit| {
+                let list = format!("the units are `{}`", units.join("`, `"));
+                let help = match nearest(unit, units.iter().copied()) {
+                    Some(near) => format!("did you mean `{near}`? {list}"),
+                    None => list,
+                };
+                Problem::new(format!("pool `{name}`: there is no unit `{unit}`"))
+                    .at(Location::Key(Name::Pool { pool: name, key: "reach" }.to_string()))
+                    .help(help)
+            }));
+        }
+        problems
+    }
+
+    /// The pools for one of several models that share them: units that it has not are left out.
+    pub(crate) fn pools_of(&self, model: &Self) -> BTreeMap<String, Pool> {
+        let is_known = |unit: &String| unit == CPU || model.devices.iter().any(|device| device.name == *unit);
+        let mut pools = self.pools.clone();
+        pools.values_mut().filter_map(|pool| pool.reach.as_mut()).for_each(|units| units.retain(is_known));
+        pools
     }
 
     /// The keys of pools as a table in Markdown, for documentation.
@@ -318,6 +348,26 @@ mod tests {
         let problems: Vec<_> = config.check_pools().iter().map(ToString::to_string).collect();
         assert_eq!(problems.len(), 4, "{problems:?}");
         assert_eq!(problems[0], "key `pools.Bad.copy`: pool `Bad`: only constants are copied");
+    }
+
+    #[test]
+    fn units_exist() {
+        let mut config = Config::default();
+        config.set("devices.npu_1.operators", vec!["add"].into()).unwrap();
+        config.set("pools.sram.reach", vec!["cpu", "npu_2", "dsp"].into()).unwrap();
+        let problems: Vec<_> = config.check_pools().iter().map(ToString::to_string).collect();
+        let unknown = |unit: &str| {
+            format!("key `pools.sram.reach`: pool `sram`: there is no unit `{unit}`\n  = help: ")
+        };
+        assert_eq!(
+            problems,
+            [
+                unknown("npu_2") + "did you mean `npu_1`? the units are `cpu`, `npu_1`",
+                unknown("dsp") + "the units are `cpu`, `npu_1`"
+            ]
+        );
+        config.set("devices.dsp.operators", vec!["mul"].into()).unwrap();
+        assert_eq!(config.pools_of(&Config::default())["sram"].reach, Some(vec!["cpu".to_owned()]));
     }
 
     /// The table says of each key exactly the values that it takes.

@@ -13,11 +13,12 @@ use aot_rt::kernels::{Conv2dAddF32, Conv2dAddI8, Kernel};
 
 use super::merger::Merger;
 use super::{BufferId, Operand, Program, Step, View, Work};
+use crate::config::Pool;
 
 /// Fuses every such pair.
-pub(crate) fn fuse_add(program: &mut Program) {
+pub(crate) fn fuse_add(program: &mut Program, pools: &[(String, Pool)]) {
     let mut fused = vec![false; program.steps.len()];
-    let mut merger = Merger::new(program);
+    let mut merger = Merger::new(program, pools);
     for add in 0..fused.len() {
         for [t, s] in [[0, 2], [2, 0]] {
             let Some(fusion) = fusion(&merger, add, [t, s]) else { continue };
@@ -105,7 +106,7 @@ mod tests {
         let y = sketch.typed("y", Add::default(), &operands, ty());
         let graph = sketch.finish(&outputs([y, s, u]));
         let mut program = lower(&graph, &Config::default()).unwrap();
-        fuse_add(&mut program);
+        fuse_add(&mut program, &Config::default().workspaces());
         program.steps.iter().filter_map(|step| Some(step.kernel()?.name())).collect()
     }
 
@@ -132,7 +133,7 @@ mod tests {
         let t = sketch.typed("t", Conv2d::default(), &[x, weights], ty());
         let y = sketch.typed("y", Add::default(), &[t, x], ty());
         let mut program = lower(&sketch.finish(&[y]), &Config::default()).unwrap();
-        fuse_add(&mut program);
+        fuse_add(&mut program, &Config::default().workspaces());
         assert_eq!(program.steps.len(), 2);
     }
 }

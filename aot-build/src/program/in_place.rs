@@ -12,10 +12,11 @@ use aot_rt::kernels::{Kernel, Kind};
 
 use super::merger::Merger;
 use super::{Program, Work};
+use crate::config::Pool;
 
 /// Merges the buffers of every such step.
-pub(crate) fn in_place(program: &mut Program) {
-    let mut merger = Merger::new(program);
+pub(crate) fn in_place(program: &mut Program, pools: &[(String, Pool)]) {
+    let mut merger = Merger::new(program, pools);
     for step in 0..merger.program.steps.len() {
         if merger.program.steps[step].kind() == Kind::Elementwise {
             swap_operands(&mut merger, step);
@@ -71,7 +72,7 @@ mod tests {
     /// Lowers, merges, and gives the program and the buffers of each step.
     fn merged(graph: &Graph) -> (Program, Vec<Vec<String>>) {
         let mut program = lower(graph, &Config::default()).unwrap();
-        in_place(&mut program);
+        in_place(&mut program, &Config::default().workspaces());
         program.remove_unused_buffers();
         let names = |step: &crate::program::Step| {
             step.buffers().map(|(view, _)| program.buffer(view.buffer).name.clone()).collect()
@@ -111,7 +112,7 @@ mod tests {
             ..Config::default()
         };
         let mut program = lower(&chain(|[_, _, b]| vec![b]), &config).unwrap();
-        in_place(&mut program);
+        in_place(&mut program, &Config::default().workspaces());
         program.remove_unused_buffers();
         // The caller's output has room for what comes before it.
         let storages: Vec<_> = program.buffers.iter().map(|buffer| buffer.storage).collect();

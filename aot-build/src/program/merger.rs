@@ -6,7 +6,9 @@
 use aot_rt::Access;
 
 use super::dependencies::Dependencies;
+use super::pools::reached;
 use super::{Alias, BufferId, Operand, Program, Step, Storage, View};
+use crate::config::Pool;
 
 /// Merges buffers of a program.
 pub(super) struct Merger<'p> {
@@ -20,6 +22,8 @@ pub(super) struct Merger<'p> {
     roles: Vec<Roles>,
     /// For each buffer: the one that it has become.
     places: Vec<BufferId>,
+    /// For each buffer: the pools that all reach which use it.
+    pools: Vec<Vec<usize>>,
     /// The tensors that have no buffer of their own any more.
     aliases: Vec<Alias>,
 }
@@ -35,7 +39,7 @@ struct Roles {
 }
 
 impl<'p> Merger<'p> {
-    pub(super) fn new(program: &'p mut Program) -> Self {
+    pub(super) fn new(program: &'p mut Program, pools: &[(String, Pool)]) -> Self {
         let dependencies = Dependencies::of(program);
         let users = program.users();
         let mut roles = vec![Roles::default(); program.buffers.len()];
@@ -54,7 +58,8 @@ impl<'p> Merger<'p> {
             roles[id.0].kept = true;
         }
         let places = program.ids().collect();
-        Self { program, dependencies, users, roles, places, aliases: Vec::new() }
+        let pools = reached(program, pools);
+        Self { program, dependencies, users, roles, places, pools, aliases: Vec::new() }
     }
 
     /// An operand of a step, as far as merges are known.
@@ -88,11 +93,17 @@ impl<'p> Merger<'p> {
             && self.program.is_whole(y)
             && storage_fits
             && !x_roles.kept
+            && (becomes_caller || self.share_a_pool(x.buffer, y.buffer))
             && !(becomes_caller && (x_roles.input || x_roles.worked_within))
             && self.users[y.buffer.0].first() == Some(&step)
             && !y_roles.input
             && self.uses(&self.program.steps[step], x.buffer) == 1
             && self.dependencies.are_before(step, &self.users[x.buffer.0])
+    }
+
+    /// Whether all who use one of two buffers reach a pool together.
+    fn share_a_pool(&self, x: BufferId, y: BufferId) -> bool {
+        self.pools[x.0].iter().any(|pool| self.pools[y.0].contains(pool))
     }
 
     /// Puts the tensor of the buffer `from` where `to` is: see [`Merger::can_replace`].
@@ -105,6 +116,8 @@ impl<'p> Merger<'p> {
         self.places[from.0] = to.buffer;
         // All that used the operand come before the step that now writes it.
         self.users[root] = std::mem::take(&mut self.users[from.0]);
+        let pools = std::mem::take(&mut self.pools[from.0]);
+        self.pools[root].retain(|pool| pools.contains(pool));
         let Roles { kept, worked_within, .. } = self.roles[from.0];
         self.roles[root].kept |= kept;
         self.roles[root].worked_within |= worked_within;

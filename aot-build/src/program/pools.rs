@@ -63,7 +63,7 @@ pub(crate) fn candidates(
     let mut crossings = Vec::new();
     let candidates = program
         .ids()
-        .zip(units(program, unit))
+        .zip(units(program, &unit))
         .map(|(buffer, units)| {
             let found = reached_by_all(pools, &units);
             if found.is_empty() && program.in_workspace(buffer) {
@@ -75,6 +75,11 @@ pub(crate) fn candidates(
     if crossings.is_empty() { Ok(candidates) } else { Err(crossings) }
 }
 
+/// For each buffer: the positions of the pools that all reach which use it.
+pub(super) fn reached(program: &Program, pools: &[(String, Pool)]) -> Vec<Vec<usize>> {
+    units(program, &unit).iter().map(|units| reached_by_all(pools, units)).collect()
+}
+
 /// The positions of the pools that all of `units` reach.
 pub(super) fn reached_by_all(pools: &[(String, Pool)], units: &BTreeSet<&str>) -> Vec<usize> {
     let reached = |pool: &Pool| units.iter().all(|unit| pool.is_reached_by(unit));
@@ -83,35 +88,45 @@ pub(super) fn reached_by_all(pools: &[(String, Pool)], units: &BTreeSet<&str>) -
 
 /// For each buffer: the units that use it. Inputs, outputs, kept tensors and states are the
 /// processor's, too.
-fn units<'p>(program: &'p Program, unit: impl Fn(&'p Step) -> &'p str) -> Vec<BTreeSet<&'p str>> {
+fn units<'p>(program: &'p Program, unit: &impl Fn(&'p Step) -> &'p str) -> Vec<BTreeSet<&'p str>> {
     let mut units = vec![BTreeSet::new(); program.buffers.len()];
     let ports = program.inputs.iter().chain(&program.outputs).chain(&program.kept).map(|port| port.view);
     for view in ports.chain(program.states.iter().map(|state| state.view)) {
         units[view.buffer.0].insert(CPU);
     }
-    for step in program.steps.iter().flat_map(Step::with_nested) {
+    for (buffer, unit) in program.steps.iter().flat_map(|step| users(step, unit)) {
+        units[buffer.0].insert(unit);
+    }
+    units
+}
+
+/// The buffers that a step and those that it holds use, and on which units.
+pub(super) fn users<'p>(step: &'p Step, unit: &impl Fn(&'p Step) -> &'p str) -> Vec<(BufferId, &'p str)> {
+    let mut users = Vec::new();
+    for step in step.with_nested() {
         match &step.work {
             Work::Kernel(_) | Work::Call(_) => {
-                for (view, _) in step.buffers() {
-                    units[view.buffer.0].insert(unit(step));
-                }
+                users.extend(step.buffers().map(|(view, _)| (view.buffer, unit(step))));
             }
             // What it decides by; the rest is used by the steps that it holds.
             Work::Control(control) => match (&control.flow, step.operands.first()) {
-                (Flow::While { test, .. }, _) => drop(units[test.buffer.0].insert(CPU)),
-                (Flow::If { .. }, Some(Operand::Buffer(view))) => drop(units[view.buffer.0].insert(CPU)),
+                (Flow::While { test, .. }, _) => users.push((test.buffer, CPU)),
+                (Flow::If { .. }, Some(Operand::Buffer(view))) => users.push((view.buffer, CPU)),
                 (Flow::If { .. }, _) => (),
             },
         }
     }
-    units
+    users
 }
 
 impl Crossing {
     /// It as a problem of the model.
     pub(crate) fn problem(&self, program: &Program) -> Problem {
         let name = label(&program.buffer(self.buffer).name);
-        no_pool(&format!("tensor `{name}`"), self.units.iter().map(String::as_str), "workspace")
+        no_pool(&format!("tensor `{name}`"), self.units.iter().map(String::as_str), "workspace").help(
+            "add the unit to the `reach` of a pool, or a pool that all of them reach; it is the CPU that \
+             copies tensors between pools, and not within a branch or a loop",
+        )
     }
 }
 
@@ -161,7 +176,8 @@ mod tests {
         assert_eq!(
             crossings[0].problem(&program).to_string(),
             "tensor `a` has no place: no pool of kind \"workspace\" is reached by `cpu` and `npu`\n  \
-             = help: add the unit to the `reach` of a pool, or a pool that all of them reach"
+             = help: add the unit to the `reach` of a pool, or a pool that all of them reach; it is the CPU that copies \
+             tensors between pools, and not within a branch or a loop"
         );
     }
 }

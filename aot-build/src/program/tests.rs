@@ -1,6 +1,7 @@
 //! Random graphs of operators that share memory, against each operator by itself.
 
 mod control;
+mod crossings;
 
 use aot_rt::Access;
 use proptest::prelude::*;

@@ -224,6 +224,12 @@ impl fmt::Display for Summary {
         let counted =
             if self.control_flow { ", of branches the larger one, of loops one iteration" } else { "" };
         writeln!(f, "  MACs       {}{counted}", spaced(self.macs))?;
+        let copies = self.schedule.iter().filter(|step| step.operator == "copy");
+        // Each byte is read and written.
+        let copied: Vec<u64> = copies.map(|step| step.bytes / 2).collect();
+        if !copied.is_empty() {
+            writeln!(f, "  copies     {}, {} bytes", copied.len(), spaced(copied.iter().sum::<u64>()))?;
+        }
         if self.dead_channels.channels > 0 {
             let DeadChannels { channels, macs, weight_bytes } = self.dead_channels;
             let [channels, weights] = [channels, weight_bytes].map(spaced);

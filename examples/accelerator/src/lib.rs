@@ -2,7 +2,7 @@
 //!
 //! The unit is a process of its own: it has its own memory, it is started and stopped, and it
 //! can die. What it computes with is a library that knows nothing of this crate
-//! ([`unit`]); its driver is a device as the network's code asks for it ([`driver`]).
+//! ([`unit`](mod@unit)); its driver is a device as the network's code asks for it ([`driver`]).
 
 pub mod driver;
 pub mod unit;

@@ -36,6 +36,16 @@ pub mod loops {
     aot_rt::include_model!("loops");
 }
 
+/// Two devices that share no memory.
+pub mod crossed {
+    aot_rt::include_model!("crossed");
+}
+
+/// The same model without devices.
+pub mod not_crossed {
+    aot_rt::include_model!("not_crossed");
+}
+
 /// A model that keeps a state.
 pub mod sums {
     aot_rt::include_model!("sums");
@@ -74,6 +84,8 @@ mod published {
 
 #[cfg(test)]
 mod conventions;
+#[cfg(test)]
+mod crossings;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]

@@ -35,14 +35,25 @@ aot_macros::aot_model! {
     struct G = "models/dense.json" { pools = { tables = { kind = "constants", limit = 2 } } }
 }
 
-// Where no step reaches.
+// A unit that there is not.
 aot_macros::aot_model! {
-    struct H = "models/dense.json" { pools = { npu_ram = { reach = ["npu"] } } }
+    struct H = "models/dense.json" {
+        devices.npu_1.operators = ["fully_connected"],
+        pools = { sram = { reach = ["cpu", "npu1"] } },
+    }
 }
 
 // Twice.
 aot_macros::aot_model! {
     struct I = "models/dense.json" { pools = { dtcm = {}, dtcm = {} } }
+}
+
+// Memory of a device alone.
+aot_macros::aot_model! {
+    struct J = "models/dense.json" {
+        devices.npu.operators = ["fully_connected"],
+        pools = { npu_ram = { reach = ["npu"] } },
+    }
 }
 
 fn main() {}

@@ -17,8 +17,8 @@ fn main() {
         input_run_with: &zero,
         a: &[1.0, 2.0],
         input_a_mut: &[3.0, 4.0],
-        a_long_name_of_which_forty_letters_and_digits_c: &zero,
-        input_a_long_name_of_which_forty_letters_and_digits_c: &zero,
+        a_long_name_of_which_forty_letters_and_digits_cou: &zero,
+        input_a_long_name_of_which_forty_letters_and_digits_cou: &zero,
     };
     let mut odd = Odd::new();
     let OddOutputs { output_type, output_type_2, constant, output } = odd.run(inputs);
