@@ -89,7 +89,7 @@ fn multiply_add(lanes: &mut [i32; I8_LANES], x: &[i8; I8_LANES], x_zero: i16, w:
 }
 
 #[inline(always)]
-pub(crate) fn product(x: i8, x_zero: i16, w: i8) -> i32 {
+fn product(x: i8, x_zero: i16, w: i8) -> i32 {
     i32::from(i16::from(x).wrapping_sub(x_zero)) * i32::from(w)
 }
 

@@ -4,8 +4,8 @@
 use core::ops::Range;
 
 use super::dot::{FILTERS, I8_SHARED_READS, VECTORS, dot_i8, dot_i16, dot4_i8};
-use super::dual::{DUAL, dots};
 use super::loops::{chunks, part};
+use super::microkernel::Widened;
 use super::nibbles::Stored;
 use super::real::Real;
 use super::requantize::{Finish, FinishF32, OUTPUTS, RequantizeI16};
@@ -35,6 +35,12 @@ pub(crate) trait Segments<T> {
     fn for_each(&self, segment: impl FnMut(&[T], usize));
 }
 
+/// Cells that are a patch of a slice.
+pub(crate) trait Located<T>: Segments<T> {
+    /// Patch and slice.
+    fn located(&self) -> (Patch, &[T]);
+}
+
 /// All cells in one slice.
 impl<T> Segments<T> for &[T] {
     #[inline(always)]
@@ -43,8 +49,23 @@ impl<T> Segments<T> for &[T] {
     }
 }
 
-/// The cells of a patch in an image. Kernels on microcontrollers have no stack to spare for
-/// copies of it.
+impl<T> Located<T> for &[T] {
+    #[inline(always)]
+    fn located(&self) -> (Patch, &[T]) {
+        let [start, row, step] = [[0; 2]; 3];
+        let patch = Patch { rows: 1, segments: 1, segment: self.len(), start, row, step, ring: usize::MAX };
+        (patch, self)
+    }
+}
+
+impl<T> Located<T> for (&Patch, &[T]) {
+    #[inline(always)]
+    fn located(&self) -> (Patch, &[T]) {
+        (*self.0, self.1)
+    }
+}
+
+/// The cells of a patch in an image.
 impl<T> Segments<T> for (&Patch, &[T]) {
     #[inline(always)]
     fn for_each(&self, mut segment: impl FnMut(&[T], usize)) {
@@ -67,8 +88,8 @@ impl<T> Segments<T> for (&Patch, &[T]) {
 }
 
 /// Bytes on the stack for the cells under a window, so that short rows become one
-/// product: on small processors, of 3×3 cells of 16 channels.
-const BUFFER: usize = if VECTORS { 240 } else { 144 };
+/// product: 3×3 cells of 16 channels.
+const BUFFER: usize = 144;
 
 impl Patch {
     /// Whether all cells of the filter are one slice of `x`.
@@ -104,7 +125,9 @@ impl Patch {
         finish: &F,
         y: &mut [F::Y],
     ) {
-        if self.is_whole(filter) {
+        if !VECTORS {
+            S::products((self, x), zero, (weights, filter), finish, y);
+        } else if self.is_whole(filter) {
             S::products(part(x, self.start[0], filter), zero, (weights, filter), finish, y);
         } else if filter <= BUFFER {
             let buffer = &mut [zero as i8; BUFFER];
@@ -238,9 +261,62 @@ pub(crate) fn zero_products(cells: impl Segments<i8>, zero: i16, weights_zero: i
 /// Products of the differences of the cells under a window from `zero` with many
 /// filters, int8.
 ///
-/// Compiled once, like [`products_f32`].
-#[inline(never)]
+#[inline(always)]
 pub(crate) fn products_i8<F: Finish>(
+    cells: impl Located<i8>,
+    zero: i16,
+    filters: (&[i8], usize),
+    finish: &F,
+    y: &mut [F::Y],
+) {
+    if VECTORS {
+        products_in_vectors(cells, zero, filters, finish, y);
+    } else {
+        let (patch, x) = cells.located();
+        products_of_widened((&patch, x), zero, filters, finish, y);
+    }
+}
+
+/// [`products_i8`] on small processors: cells are widened once for all filters, as far as
+/// there is room on the stack, else for as many as are summed together. Compiled once, like
+/// [`products_f32`].
+#[inline(never)]
+fn products_of_widened<F: Finish>(
+    cells: (&Patch, &[i8]),
+    zero: i16,
+    (mut weights, filter): (&[i8], usize),
+    finish: &F,
+    y: &mut [F::Y],
+) {
+    let mut widened = Widened::new(filter);
+    let fits = filter <= Widened::ROOM;
+    if fits {
+        cells.for_each(|x, at| widened.set(at, x, zero));
+    }
+    let mut channel = 0;
+    for y in y.chunks_mut(OUTPUTS) {
+        let mut sums = [0; OUTPUTS];
+        let sums = sums.get_mut(..y.len()).unwrap_or_default();
+        if fits {
+            widened.add_products(sums, weights, filter);
+        } else {
+            cells.for_each(|x, at| {
+                for (i, x) in x.chunks(Widened::ROOM).enumerate() {
+                    widened.replace(x, zero);
+                    let weights = weights.get(at + i * Widened::ROOM..).unwrap_or_default();
+                    widened.add_products(sums, weights, filter);
+                }
+            });
+        }
+        finish.channels(channel, sums, y);
+        channel += y.len();
+        weights = weights.get(y.len() * filter..).unwrap_or_default();
+    }
+}
+
+/// [`products_i8`] where there are vectors. Compiled once, like [`products_f32`].
+#[inline(never)]
+fn products_in_vectors<F: Finish>(
     cells: impl Segments<i8>,
     zero: i16,
     (weights, filter): (&[i8], usize),
@@ -249,19 +325,14 @@ pub(crate) fn products_i8<F: Finish>(
 ) {
     let (mut weights, mut channel) = (weights, 0);
     for y in y.chunks_mut(OUTPUTS) {
-        let mut sums = [0_i32; OUTPUTS];
+        let mut sums = [0; OUTPUTS];
         let sums = sums.get_mut(..y.len()).unwrap_or_default();
         let (fours, rest) =
             if I8_SHARED_READS { sums.as_chunks_mut::<FILTERS>() } else { (&mut [][..], &mut *sums) };
         let mut blocks = chunks(weights, FILTERS * filter);
         for (sums, filters) in fours.iter_mut().zip(&mut blocks) {
             cells.for_each(|x, at| {
-                if DUAL {
-                    let filters = filters.get(at..).unwrap_or_default();
-                    for (sum, dot) in sums.iter_mut().zip(dots(x, zero, filters, filter)) {
-                        *sum = sum.wrapping_add(dot);
-                    }
-                } else if let Some(weights) = four(filters, filter, at, x.len()) {
+                if let Some(weights) = four(filters, filter, at, x.len()) {
                     dot4_i8(sums, x, zero, weights);
                 }
             });

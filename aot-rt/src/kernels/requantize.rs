@@ -1,7 +1,8 @@
 //! From the sums of a layer's output channels to its results.
 
-use super::{OutputI8, RangeF32, RangeI16};
-use crate::fixed_point::{Multiplier, NARROW, Scaler};
+use super::microkernel::{self, DSP};
+use super::{OutputI8, RangeF32, RangeI8, RangeI16};
+use crate::fixed_point::{Multiplier, Scaler};
 
 /// Outputs that are requantized together.
 pub(crate) const OUTPUTS: usize = 16;
@@ -31,7 +32,7 @@ pub(crate) fn factors<T>(all: &[T], first: usize) -> &[T] {
 pub(crate) trait Finish {
     /// A result.
     type Y;
-    /// Sets `y` to the results of as many channels from `first` on.
+    /// Sets `y` to the results of as many channels from `first` on, at most [`OUTPUTS`].
     fn channels(&self, first: usize, sums: &mut [i32], y: &mut [Self::Y]);
 }
 
@@ -68,25 +69,61 @@ impl Finish for Requantize<'_> {
     /// Compiled once: it would make a large part of every kernel.
     #[inline(never)]
     fn channels(&self, first: usize, sums: &mut [i32], y: &mut [i8]) {
-        for (sum, bias) in sums.iter_mut().zip(self.bias.get(first..).unwrap_or_default()) {
-            *sum = sum.wrapping_add(*bias);
+        if self.offset != 0 {
+            sums.iter_mut().for_each(|sum| *sum = sum.wrapping_sub(self.offset));
         }
+        let bias = match self.bias {
+            [] => &[0; OUTPUTS],
+            bias => bias.get(first..).unwrap_or_default(),
+        };
+        let (multipliers, shifts) = (factors(self.multipliers, first), factors(self.shifts, first));
         let rounding = self.output.rounding();
-        let outputs = y.iter_mut().zip(sums.iter().map(|sum| sum.wrapping_sub(self.offset)));
-        if let (&[multiplier], &[shift]) = (self.multipliers, self.shifts) {
-            let factor = Multiplier { multiplier, shift: shift.into() };
-            let scaler = Scaler::new(factor, rounding);
-            for (y, sum) in outputs {
-                let scaled = if NARROW { factor.apply(sum, rounding) } else { scaler.apply(sum) };
-                *y = self.output.limit(scaled);
+        if DSP {
+            self.from_the_last((multipliers, shifts), (sums, bias), y);
+        } else if let (&[multiplier], &[shift]) = (self.multipliers, self.shifts) {
+            let scaler = Scaler::new(Multiplier { multiplier, shift: shift.into() }, rounding);
+            for ((y, sum), bias) in y.iter_mut().zip(sums).zip(bias) {
+                *y = self.output.limit(scaler.apply(sum.wrapping_add(*bias)));
             }
         } else {
-            let multipliers = self.multipliers.get(first..).unwrap_or_default();
-            let shifts = self.shifts.get(first..).unwrap_or_default();
-            for ((y, sum), (&multiplier, &shift)) in outputs.zip(multipliers.iter().zip(shifts)) {
+            let factors = multipliers.iter().zip(shifts);
+            for (((y, sum), bias), (&multiplier, &shift)) in y.iter_mut().zip(sums).zip(bias).zip(factors) {
                 let factor = Multiplier { multiplier, shift: shift.into() };
-                *y = self.output.limit(factor.apply(sum, rounding));
+                *y = self.output.limit(factor.apply(sum.wrapping_add(*bias), rounding));
             }
+        }
+    }
+}
+
+impl Requantize<'_> {
+    /// The outputs as [`microkernel::requantize`] makes them, and by themselves what it leaves.
+    #[inline(always)]
+    fn from_the_last(
+        &self,
+        (multipliers, shifts): (&[i32], &[i8]),
+        (sums, bias): (&[i32], &[i32]),
+        y: &mut [i8],
+    ) {
+        let OutputI8 { zero_point, min, max, single_rounding } = self.output;
+        let mut left = y.len();
+        while left > 0 {
+            if !single_rounding {
+                let y = y.get_mut(..left).unwrap_or_default();
+                left = microkernel::requantize((multipliers, shifts), (sums, bias), zero_point, y);
+            }
+            let Some(i) = left.checked_sub(1) else { break };
+            let factor = if multipliers.len() == 1 { 0 } else { i };
+            let (Some(&multiplier), Some(&shift)) = (multipliers.get(factor), shifts.get(factor)) else {
+                return;
+            };
+            let (Some(y), Some(sum), Some(bias)) = (y.get_mut(i), sums.get(i), bias.get(i)) else { return };
+            let factor = Multiplier { multiplier, shift: shift.into() };
+            *y = self.output.limit(factor.apply(sum.wrapping_add(*bias), self.output.rounding()));
+            left = i;
+        }
+        if (min, max) != (i8::MIN.into(), i8::MAX.into()) {
+            let range = RangeI8 { min, max };
+            y.iter_mut().for_each(|y| *y = range.limit((*y).into()));
         }
     }
 }

@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 
 use super::super::RangeF32;
-use super::super::dual::Listed;
+use super::super::microkernel::Listed;
 use super::super::real::Real;
 use super::super::requantize::{Finish, Requantize, RequantizeI16};
 

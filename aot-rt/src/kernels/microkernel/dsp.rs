@@ -1,0 +1,262 @@
+//! Processors with the DSP instructions of Armv7E-M and Armv8-M, which multiply two pairs of
+//! 16-bit numbers and add both products.
+//!
+//! They are inline assembly, since `core` has no stable functions for them. Some set the flags
+//! for overflow (Q) or for comparing halves (GE), which neither rustc nor this crate reads;
+//! hence no `preserves_flags` there.
+#![expect(unsafe_code, reason = "inline assembly")]
+
+use core::arch::asm;
+
+use super::super::dot::FILTERS;
+
+/// Four cells of 16 bits: the first and the third, the second and the fourth. So `sxtb16`
+/// leaves the weights.
+pub(crate) type Four = [u32; 2];
+
+/// Sets one of four cells.
+#[inline(always)]
+pub(super) fn set(four: &mut Four, at: usize, x: i16) {
+    let shift = 16 * (at as u32 / 2 % 2);
+    if let Some(word) = four.get_mut(at % 2) {
+        *word = *word & !(0xffff << shift) | u32::from(x.cast_unsigned()) << shift;
+    }
+}
+
+/// One of four cells.
+#[inline(always)]
+pub(super) fn get(four: &Four, at: usize) -> i16 {
+    four.get(at % 2).map_or(0, |word| (word >> (16 * (at as u32 / 2 % 2))) as i16)
+}
+
+/// `-zero` in both halves of a word.
+#[inline(always)]
+const fn minus(zero: i16) -> u32 {
+    let half = zero.wrapping_neg().cast_unsigned() as u32;
+    half << 16 | half
+}
+
+/// Sets as many cells to `x - zero`.
+#[inline(always)]
+pub(super) fn widen(x: &[[i8; 4]], zero: i16, to: &mut [Four]) {
+    if x.is_empty() || x.len() != to.len() {
+        return;
+    }
+    let ends = x.as_ptr_range();
+    // SAFETY: it reads `x` from `ends.start` to `ends.end`, four bytes at a time, and writes
+    // eight bytes of `to` for each, which is as long; both are at least one long. These
+    // processors load words from any address; `to` is aligned for them, as `strd` asks.
+    unsafe {
+        asm!(
+            "2:",
+            "ldr {w}, [{x}], #4",
+            "sxtab16 {even}, {zero}, {w}",
+            "sxtab16 {w}, {zero}, {w}, ror #8",
+            "strd {even}, {w}, [{to}], #8",
+            "cmp {x}, {end}",
+            "bne 2b",
+            x = inout(reg) ends.start => _,
+            end = in(reg) ends.end,
+            to = inout(reg) to.as_mut_ptr() => _,
+            zero = in(reg) minus(zero),
+            even = out(reg) _,
+            w = out(reg) _,
+            options(nostack),
+        );
+    }
+}
+
+/// Adds `sum x * w` of four filters, `filter` weights apart, to their sums; nothing where one
+/// is too short.
+///
+/// A loop of its own, since it takes more registers than a compiler leaves to it. Eight
+/// cells a round, of which an odd number of fours skips the first half at first: 44
+/// instructions for 32 products.
+#[inline(always)]
+pub(super) fn dots(x: &[Four], sums: &mut [i32; FILTERS], weights: &[i8], filter: usize) {
+    let last = (FILTERS - 1) * filter;
+    if x.is_empty() || weights.len() < last + 4 * x.len() {
+        return;
+    }
+    let ends = x.as_ptr_range();
+    let [a, b, c, d] = sums;
+    // SAFETY: it reads `x` from `ends.start` to `ends.end`, eight bytes at a time, and four
+    // bytes of `weights` for each, from 0, `filter`, `2 * filter` and `last` on, which the
+    // check above has found to be there. It writes nothing but the registers named. These
+    // processors load words from any address; `x` is aligned for them, as `ldrd` asks.
+    unsafe {
+        asm!(
+            "tst {v}, #1",
+            "bne 3f",
+            "2:",
+            "ldrd {even}, {odd}, [{x}], #8",
+            "ldr {w}, [{weights}, {filter}]",
+            "sxtb16 {v}, {w}",
+            "sxtb16 {w}, {w}, ror #8",
+            "smlad {b}, {even}, {v}, {b}",
+            "smlad {b}, {odd}, {w}, {b}",
+            "ldr {w}, [{weights}, {filter}, lsl #1]",
+            "sxtb16 {v}, {w}",
+            "sxtb16 {w}, {w}, ror #8",
+            "smlad {c}, {even}, {v}, {c}",
+            "smlad {c}, {odd}, {w}, {c}",
+            "ldr {w}, [{last}], #4",
+            "sxtb16 {v}, {w}",
+            "sxtb16 {w}, {w}, ror #8",
+            "smlad {d}, {even}, {v}, {d}",
+            "smlad {d}, {odd}, {w}, {d}",
+            "ldr {w}, [{weights}], #4",
+            "sxtb16 {v}, {w}",
+            "sxtb16 {w}, {w}, ror #8",
+            "smlad {a}, {even}, {v}, {a}",
+            "smlad {a}, {odd}, {w}, {a}",
+            "3:",
+            "ldrd {even}, {odd}, [{x}], #8",
+            "ldr {w}, [{weights}, {filter}]",
+            "sxtb16 {v}, {w}",
+            "sxtb16 {w}, {w}, ror #8",
+            "smlad {b}, {even}, {v}, {b}",
+            "smlad {b}, {odd}, {w}, {b}",
+            "ldr {w}, [{weights}, {filter}, lsl #1]",
+            "sxtb16 {v}, {w}",
+            "sxtb16 {w}, {w}, ror #8",
+            "smlad {c}, {even}, {v}, {c}",
+            "smlad {c}, {odd}, {w}, {c}",
+            "ldr {w}, [{last}], #4",
+            "sxtb16 {v}, {w}",
+            "sxtb16 {w}, {w}, ror #8",
+            "smlad {d}, {even}, {v}, {d}",
+            "smlad {d}, {odd}, {w}, {d}",
+            "ldr {w}, [{weights}], #4",
+            "sxtb16 {v}, {w}",
+            "sxtb16 {w}, {w}, ror #8",
+            "smlad {a}, {even}, {v}, {a}",
+            "smlad {a}, {odd}, {w}, {a}",
+            "cmp {x}, {end}",
+            "bne 2b",
+            x = inout(reg) ends.start => _,
+            end = in(reg) ends.end,
+            weights = inout(reg) weights.as_ptr() => _,
+            last = inout(reg) weights.as_ptr().wrapping_add(last) => _,
+            filter = in(reg) filter,
+            even = out(reg) _,
+            odd = out(reg) _,
+            w = out(reg) _,
+            v = inout(reg) x.len() => _,
+            a = inout(reg) *a,
+            b = inout(reg) *b,
+            c = inout(reg) *c,
+            d = inout(reg) *d,
+            options(readonly, nostack),
+        );
+    }
+}
+
+/// Sets `y`, from the last output on, to the scaled sums, until one is shifted to the left or
+/// has a multiplier below `2^30`; gives how many are left. Rounds twice.
+///
+/// `sums`, `bias`, `multipliers`, `shifts`: one for each output. With a
+/// multiplier of `2^30` or more, `2 * multiplier - 2^32` fits a word, and
+/// `(x * multiplier + 2^30) >> 31` is the upper word of its product with `x`, and of `x` words,
+/// rounded: one instruction.
+#[inline(always)]
+pub(crate) fn requantize(
+    (multipliers, shifts): (&[i32], &[i8]),
+    (sums, bias): (&[i32], &[i32]),
+    zero_point: i32,
+    y: &mut [i8],
+) -> usize {
+    let left = y.len();
+    if left == 0 || [sums.len(), bias.len(), multipliers.len(), shifts.len()].iter().any(|len| *len < left) {
+        return left;
+    }
+    // One less than are left.
+    let last: i32;
+    // SAFETY: it reads `sums`, `bias`, `multipliers` and `shifts`, and writes `y`, at indices
+    // from `left - 1` down to 0; the check above has found all to be as long. It writes nothing
+    // else but the registers named.
+    unsafe {
+        asm!(
+            "2:",
+            "ldr {x}, [{sums}, {i}, lsl #2]",
+            "ldr {m}, [{bias}, {i}, lsl #2]",
+            "ldrsb {s}, [{shifts}, {i}]",
+            "add {x}, {x}, {m}",
+            "ldr {m}, [{multipliers}, {i}, lsl #2]",
+            "mvns {s}, {s}",
+            "bmi 3f",
+            "lsls {m}, {m}, #1",
+            "bpl 3f",
+            "smmlar {x}, {x}, {m}, {x}",
+            // The second rounding, ties away from zero; the zero point twice.
+            "add {x}, {x}, {x}, asr #31",
+            "asr {x}, {x}, {s}",
+            "qadd {x}, {x}, {zero}",
+            "ssat {x}, #8, {x}, asr #1",
+            "strb {x}, [{y}, {i}]",
+            "subs {i}, {i}, #1",
+            "bpl 2b",
+            "3:",
+            i = inout(reg) y.len() - 1 => last,
+            sums = in(reg) sums.as_ptr(),
+            bias = in(reg) bias.as_ptr(),
+            multipliers = in(reg) multipliers.as_ptr(),
+            shifts = in(reg) shifts.as_ptr(),
+            y = in(reg) y.as_mut_ptr(),
+            zero = in(reg) 2 * zero_point + 1,
+            x = out(reg) _,
+            m = out(reg) _,
+            s = out(reg) _,
+            options(nostack),
+        );
+    }
+    last.wrapping_add(1) as usize
+}
+
+/// Adds the sums of `(x - zero) * w` of four channels to theirs.
+///
+/// Nothing where a tap is beyond `x` or `weights`; the caller has looked at the largest.
+#[inline(always)]
+pub(super) fn add_taps(sums: &mut [i32; FILTERS], taps: &[[usize; 2]], x: &[i8], zero: i16, weights: &[i8]) {
+    let [a, b, c, d] = sums;
+    let ends = taps.as_ptr_range();
+    if ends.is_empty() {
+        return;
+    }
+    // SAFETY: it reads the taps from `ends.start` to `ends.end`, eight bytes at a time, and
+    // four bytes of `x` and of `weights` from each tap's offsets on, which `Listed::add_to`
+    // has found to be there. It writes nothing but the registers named. These processors
+    // load words from any address.
+    unsafe {
+        asm!(
+            "2:",
+            "ldrd {v}, {w}, [{tap}], #8",
+            "ldr {v}, [{x}, {v}]",
+            "ldr {w}, [{weights}, {w}]",
+            "sxtab16 {even}, {zero}, {v}",
+            "sxtab16 {v}, {zero}, {v}, ror #8",
+            "sxtb16 {t}, {w}",
+            "sxtb16 {w}, {w}, ror #8",
+            "smlabb {a}, {even}, {t}, {a}",
+            "smlatt {c}, {even}, {t}, {c}",
+            "smlabb {b}, {v}, {w}, {b}",
+            "smlatt {d}, {v}, {w}, {d}",
+            "cmp {tap}, {end}",
+            "bne 2b",
+            tap = inout(reg) ends.start => _,
+            end = in(reg) ends.end,
+            x = in(reg) x.as_ptr(),
+            weights = in(reg) weights.as_ptr(),
+            zero = in(reg) minus(zero),
+            even = out(reg) _,
+            v = out(reg) _,
+            w = out(reg) _,
+            t = out(reg) _,
+            a = inout(reg) *a,
+            b = inout(reg) *b,
+            c = inout(reg) *c,
+            d = inout(reg) *d,
+            options(readonly, nostack),
+        );
+    }
+}

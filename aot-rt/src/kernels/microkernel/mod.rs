@@ -1,0 +1,168 @@
+//! The innermost loops of integer kernels on small processors: a few cells times the
+//! filters, or channels, that share them.
+//!
+//! One module for each kind of processor, with the same functions: Armv7E-M and Armv8-M
+//! with DSP instructions multiply two pairs of 16-bit numbers in one instruction, others one
+//! pair. They give the same bits. [`Four`] is how a processor takes four cells that have been
+//! widened to 16 bits.
+
+#[cfg(aot_dsp)]
+mod dsp;
+mod listed;
+#[cfg(any(not(aot_dsp), test))]
+mod scalar;
+
+#[cfg(aot_dsp)]
+use dsp as processor;
+#[cfg(not(aot_dsp))]
+use scalar as processor;
+
+pub(crate) use listed::Listed;
+pub(crate) use processor::requantize;
+
+use super::dot::FILTERS;
+use processor::Four;
+
+/// Whether there are instructions for [`Listed`] channels and for [`requantize`].
+pub(crate) const DSP: bool = cfg!(aot_dsp);
+
+/// Cells, less their zero point, that many filters are multiplied with.
+pub(crate) struct Widened {
+    fours: [Four; FOURS],
+    len: usize,
+}
+
+/// What there is room for on the stack: 144 cells, which are 3×3 of 16 channels.
+const FOURS: usize = 36;
+
+impl Widened {
+    /// Most cells.
+    pub(crate) const ROOM: usize = 4 * FOURS;
+
+    /// `len` cells that are at the zero point.
+    #[inline(always)]
+    pub(crate) fn new(len: usize) -> Self {
+        Self { fours: [Four::default(); FOURS], len }
+    }
+
+    /// Sets the cells from `at` on, and those that complete the last four of them to the
+    /// zero point.
+    #[inline(never)]
+    pub(crate) fn set(&mut self, mut at: usize, x: &[i8], zero: i16) {
+        let mut x = x;
+        while at % 4 != 0
+            && let Some((&first, rest)) = x.split_first()
+        {
+            if let Some(four) = self.fours.get_mut(at / 4) {
+                processor::set(four, at % 4, i16::from(first).wrapping_sub(zero));
+            }
+            (at, x) = (at + 1, rest);
+        }
+        let (whole, last) = x.as_chunks();
+        let (fours, behind) = self
+            .fours
+            .get_mut(at / 4..)
+            .unwrap_or_default()
+            .split_at_mut_checked(whole.len())
+            .unwrap_or_default();
+        processor::widen(whole, zero, fours);
+        if let Some(four) = behind.first_mut()
+            && !last.is_empty()
+        {
+            *four = Four::default();
+            for (i, &x) in last.iter().enumerate() {
+                processor::set(four, i, i16::from(x).wrapping_sub(zero));
+            }
+        }
+    }
+
+    /// Makes these all the cells.
+    #[inline(always)]
+    pub(crate) fn replace(&mut self, x: &[i8], zero: i16) {
+        self.len = x.len().min(Self::ROOM);
+        self.set(0, x, zero);
+    }
+
+    /// Adds `sum x * w` to the sums of filters that are `filter` weights apart, as far as there
+    /// are weights.
+    #[inline(never)]
+    pub(crate) fn add_products(&self, sums: &mut [i32], weights: &[i8], filter: usize) {
+        let (blocks, rest) = sums.as_chunks_mut::<FILTERS>();
+        let mut first = 0;
+        for sums in blocks {
+            self.add_four(sums, weights.get(first..).unwrap_or_default(), filter);
+            first += FILTERS * filter;
+        }
+        for sum in rest {
+            // One filter, as if it were four.
+            let mut sums = [*sum; FILTERS];
+            self.add_four(&mut sums, weights.get(first..).unwrap_or_default(), 0);
+            [*sum, ..] = sums;
+            first += filter;
+        }
+    }
+
+    /// [`add_products`](Self::add_products) of four filters.
+    #[inline(always)]
+    fn add_four(&self, sums: &mut [i32; FILTERS], weights: &[i8], filter: usize) {
+        // The weights that complete the last four cells are multiplied by 0, if they are there.
+        let last = (FILTERS - 1) * filter;
+        let padded = self.len.next_multiple_of(4);
+        let whole = if last + padded <= weights.len() { padded } else { self.len / 4 * 4 };
+        if last + whole > weights.len() {
+            return;
+        }
+        processor::dots(self.fours.get(..whole / 4).unwrap_or_default(), sums, weights, filter);
+        for i in whole..self.len {
+            let x = self.fours.get(i / 4).map_or(0, |four| processor::get(four, i % 4));
+            for (n, sum) in sums.iter_mut().enumerate() {
+                let w = weights.get(n * filter + i).copied().unwrap_or(0);
+                *sum = sum.wrapping_add(i32::from(x) * i32::from(w));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Against the sums as they are defined, with every rest of a division by four.
+    #[test]
+    fn products_of_widened_cells() {
+        let x: [i8; Widened::ROOM] = core::array::from_fn(|i| (i * 37 % 256) as u8 as i8);
+        let weights: [i8; 9 * (Widened::ROOM + 2)] = core::array::from_fn(|i| (i * 91 % 256) as u8 as i8);
+        for len in (0..13).chain([Widened::ROOM - 1, Widened::ROOM]) {
+            for filters in 0..10 {
+                let filter = len + filters % 3;
+                let mut cells = Widened::new(len);
+                for (i, x) in x[..len].chunks(5).enumerate() {
+                    cells.set(5 * i, x, -128);
+                }
+                let mut sums = [7; 9];
+                let end = (filters * filter).saturating_sub(filters % 3);
+                cells.add_products(&mut sums[..filters], &weights[..end], filter);
+                for (n, sum) in sums[..filters].iter().enumerate() {
+                    let products =
+                        (0..len).map(|i| (i32::from(x[i]) + 128) * i32::from(weights[n * filter + i]));
+                    assert_eq!(*sum, 7 + products.sum::<i32>(), "filter {n} of {filters} with {len} weights");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn cells_that_are_not_set_count_as_zero() {
+        let mut cells = Widened::new(9);
+        cells.set(6, &[3, 4], 1);
+        let mut sums = [0];
+        cells.add_products(&mut sums, &[1, 1, 1, 1, 1, 1, 10, 100, 1], 9);
+        assert_eq!(sums, [20 + 300]);
+        cells.replace(&[5; 2], 0);
+        cells.add_products(&mut sums, &[1, 2], 2);
+        assert_eq!(sums, [320 + 15]);
+        // No weights.
+        cells.add_products(&mut sums, &[], 2);
+        assert_eq!(sums, [335]);
+    }
+}
