@@ -105,6 +105,13 @@ impl Requantize<'_> {
         y: &mut [i8],
     ) {
         let OutputI8 { zero_point, min, max, single_rounding } = self.output;
+        let all;
+        let (multipliers, shifts) = if let (&[multiplier], &[shift]) = (multipliers, shifts) {
+            all = ([multiplier; OUTPUTS], [shift; OUTPUTS]);
+            (&all.0[..], &all.1[..])
+        } else {
+            (multipliers, shifts)
+        };
         let mut left = y.len();
         while left > 0 {
             if !single_rounding {

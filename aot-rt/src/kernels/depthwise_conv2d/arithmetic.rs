@@ -87,10 +87,7 @@ impl<F: Finish> Arithmetic for I8<F> {
         if !rest.is_empty() {
             return false;
         }
-        for (i, sums) in fours.iter_mut().enumerate() {
-            let [x, weights] = [x, weights].map(|cells| cells.get(4 * i..).unwrap_or_default());
-            listed.add_to(sums, x, self.zero, weights);
-        }
+        listed.add_to(fours, x, self.zero, weights);
         true
     }
 

@@ -9,6 +9,7 @@
 use core::arch::asm;
 
 use super::super::dot::FILTERS;
+use super::has;
 
 /// Four cells of 16 bits: the first and the third, the second and the fourth. So `sxtb16`
 /// leaves the weights.
@@ -66,27 +67,39 @@ pub(super) fn widen(x: &[[i8; 4]], zero: i16, to: &mut [Four]) {
     }
 }
 
-/// Adds `sum x * w` of four filters, `filter` weights apart, to their sums; nothing where one
-/// is too short.
+/// Adds `sum x * w` of filters, `filter` weights apart, to their sums, four by four; nothing
+/// where there are not as many weights.
 ///
-/// A loop of its own, since it takes more registers than a compiler leaves to it. Eight
-/// cells a round, of which an odd number of fours skips the first half at first: 44
-/// instructions for 32 products.
-#[inline(always)]
-pub(super) fn dots(x: &[Four], sums: &mut [i32; FILTERS], weights: &[i8], filter: usize) {
-    let last = (FILTERS - 1) * filter;
-    if x.is_empty() || weights.len() < last + 4 * x.len() {
+/// Loops of their own, since they take more registers than a compiler leaves to them: what
+/// four filters share is on the stack. Eight cells a round, of which an odd number of fours
+/// skips the first half at first: 44 instructions for 32 products.
+#[inline(never)]
+pub(super) fn dots(x: &[Four], sums: &mut [[i32; FILTERS]], weights: &[i8], filter: usize) {
+    let filters = FILTERS * sums.len();
+    if x.is_empty() || filters == 0 || weights.len() < (filters - 1) * filter + 4 * x.len() {
         return;
     }
-    let ends = x.as_ptr_range();
-    let [a, b, c, d] = sums;
-    // SAFETY: it reads `x` from `ends.start` to `ends.end`, eight bytes at a time, and four
-    // bytes of `weights` for each, from 0, `filter`, `2 * filter` and `last` on, which the
-    // check above has found to be there. It writes nothing but the registers named. These
-    // processors load words from any address; `x` is aligned for them, as `ldrd` asks.
+    let (cells, ends) = (x.as_ptr_range(), sums.as_mut_ptr_range());
+    // SAFETY: for every four sums from `ends.start` to `ends.end`, it reads `x` from
+    // `cells.start` to `cells.end`, eight bytes at a time, and four bytes of the weights of each
+    // of four filters for each, which the check above has found to be there. It writes the
+    // sums, the registers named, and four words that it takes of the stack and gives back.
+    // These processors load words from any address; `x` and `sums` are aligned for them, as
+    // `ldrd` and `strd` ask.
     unsafe {
         asm!(
-            "tst {v}, #1",
+            "sub sp, sp, #16",
+            "strd {x}, {weights}, [sp]",
+            "strd {w}, {v}, [sp, #8]",
+            "4:",
+            "ldrd {x}, {weights}, [sp]",
+            "ldr {w}, [sp, #8]",
+            "ldrd {a}, {b}, [{w}]",
+            "ldrd {c}, {d}, [{w}, #8]",
+            "add {last}, {filter}, {filter}, lsl #1",
+            "add {last}, {last}, {weights}",
+            "sub {v}, {end}, {x}",
+            "tst {v}, #8",
             "bne 3f",
             "2:",
             "ldrd {even}, {odd}, [{x}], #8",
@@ -134,20 +147,28 @@ pub(super) fn dots(x: &[Four], sums: &mut [i32; FILTERS], weights: &[i8], filter
             "smlad {a}, {odd}, {w}, {a}",
             "cmp {x}, {end}",
             "bne 2b",
-            x = inout(reg) ends.start => _,
-            end = in(reg) ends.end,
+            "ldrd {weights}, {w}, [sp, #4]",
+            "strd {a}, {b}, [{w}], #8",
+            "strd {c}, {d}, [{w}], #8",
+            "add {weights}, {weights}, {filter}, lsl #2",
+            "strd {weights}, {w}, [sp, #4]",
+            "ldr {v}, [sp, #12]",
+            "cmp {w}, {v}",
+            "bne 4b",
+            "add sp, sp, #16",
+            x = inout(reg) cells.start => _,
+            end = in(reg) cells.end,
             weights = inout(reg) weights.as_ptr() => _,
-            last = inout(reg) weights.as_ptr().wrapping_add(last) => _,
             filter = in(reg) filter,
+            last = out(reg) _,
             even = out(reg) _,
             odd = out(reg) _,
-            w = out(reg) _,
-            v = inout(reg) x.len() => _,
-            a = inout(reg) *a,
-            b = inout(reg) *b,
-            c = inout(reg) *c,
-            d = inout(reg) *d,
-            options(readonly, nostack),
+            w = inout(reg) ends.start => _,
+            v = inout(reg) ends.end => _,
+            a = out(reg) _,
+            b = out(reg) _,
+            c = out(reg) _,
+            d = out(reg) _,
         );
     }
 }
@@ -213,22 +234,36 @@ pub(crate) fn requantize(
     last.wrapping_add(1) as usize
 }
 
-/// Adds the sums of `(x - zero) * w` of four channels to theirs.
-///
-/// Nothing where a tap is beyond `x` or `weights`; the caller has looked at the largest.
-#[inline(always)]
-pub(super) fn add_taps(sums: &mut [i32; FILTERS], taps: &[[usize; 2]], x: &[i8], zero: i16, weights: &[i8]) {
-    let [a, b, c, d] = sums;
-    let ends = taps.as_ptr_range();
-    if ends.is_empty() {
+/// Adds the sums of `(x - zero) * w` to those of channels that follow each other, four by
+/// four; nothing where a tap is beyond `x` or `weights`: `last` has the largest offsets.
+#[inline(never)]
+pub(super) fn add_taps(
+    sums: &mut [[i32; FILTERS]],
+    (taps, last): (&[[usize; 2]], [usize; 2]),
+    x: &[i8],
+    zero: i16,
+    weights: &[i8],
+) {
+    let channels = FILTERS * sums.len();
+    if taps.is_empty() || channels == 0 || !has(x, last[0], channels) || !has(weights, last[1], channels) {
         return;
     }
-    // SAFETY: it reads the taps from `ends.start` to `ends.end`, eight bytes at a time, and
-    // four bytes of `x` and of `weights` from each tap's offsets on, which `Listed::add_to`
-    // has found to be there. It writes nothing but the registers named. These processors
-    // load words from any address.
+    let (ends, taps) = (sums.as_mut_ptr_range(), taps.as_ptr_range());
+    // SAFETY: for every four sums from `ends.start` to `ends.end`, it reads the taps from
+    // `taps.start` to `taps.end`, eight bytes at a time, and four bytes of `x` and of `weights`
+    // from each tap's offsets on, plus four for every four sums before: the check above has
+    // found the largest of them to be there. It writes the sums, the registers named, and four
+    // words that it takes of the stack and gives back. These processors load words from any
+    // address; taps and sums are aligned for them, as `ldrd` and `strd` ask.
     unsafe {
         asm!(
+            "sub sp, sp, #16",
+            "strd {tap}, {v}, [sp]",
+            "str {w}, [sp, #8]",
+            "4:",
+            "ldrd {tap}, {v}, [sp]",
+            "ldrd {a}, {b}, [{v}]",
+            "ldrd {c}, {d}, [{v}, #8]",
             "2:",
             "ldrd {v}, {w}, [{tap}], #8",
             "ldr {v}, [{x}, {v}]",
@@ -243,20 +278,28 @@ pub(super) fn add_taps(sums: &mut [i32; FILTERS], taps: &[[usize; 2]], x: &[i8],
             "smlatt {d}, {v}, {w}, {d}",
             "cmp {tap}, {end}",
             "bne 2b",
-            tap = inout(reg) ends.start => _,
-            end = in(reg) ends.end,
-            x = in(reg) x.as_ptr(),
-            weights = in(reg) weights.as_ptr(),
+            "ldrd {v}, {w}, [sp, #4]",
+            "strd {a}, {b}, [{v}], #8",
+            "strd {c}, {d}, [{v}], #8",
+            "str {v}, [sp, #4]",
+            "adds {x}, {x}, #4",
+            "adds {weights}, {weights}, #4",
+            "cmp {v}, {w}",
+            "bne 4b",
+            "add sp, sp, #16",
+            tap = inout(reg) taps.start => _,
+            end = in(reg) taps.end,
+            x = inout(reg) x.as_ptr() => _,
+            weights = inout(reg) weights.as_ptr() => _,
             zero = in(reg) minus(zero),
             even = out(reg) _,
-            v = out(reg) _,
-            w = out(reg) _,
+            v = inout(reg) ends.start => _,
+            w = inout(reg) ends.end => _,
             t = out(reg) _,
-            a = inout(reg) *a,
-            b = inout(reg) *b,
-            c = inout(reg) *c,
-            d = inout(reg) *d,
-            options(readonly, nostack),
+            a = out(reg) _,
+            b = out(reg) _,
+            c = out(reg) _,
+            d = out(reg) _,
         );
     }
 }

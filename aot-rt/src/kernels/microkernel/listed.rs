@@ -31,15 +31,12 @@ impl Listed {
         true
     }
 
-    /// Adds the sums of `(x - zero) * w` of four channels; nothing where one of the cells is
-    /// not there.
+    /// Adds the sums of `(x - zero) * w` to those of channels that follow each other; nothing
+    /// where one of the cells is not there.
     #[inline(always)]
-    pub(crate) fn add_to(&self, sums: &mut [i32; FILTERS], x: &[i8], zero: i16, weights: &[i8]) {
+    pub(crate) fn add_to(&self, sums: &mut [[i32; FILTERS]], x: &[i8], zero: i16, weights: &[i8]) {
         let taps = self.offsets.get(..self.count).unwrap_or_default();
-        let there = |[x_at, w_at]: [usize; 2]| x_at + 4 <= x.len() && w_at + 4 <= weights.len();
-        if there(self.last) {
-            processor::add_taps(sums, taps, x, zero, weights);
-        }
+        processor::add_taps(sums, (taps, self.last), x, zero, weights);
     }
 }
 
@@ -52,16 +49,16 @@ mod tests {
         let (x, w) = ([9, -128, 127, 3, -4, 5, 100, 6], [-128, 127, -7, 9, -128, 2, 77]);
         let mut taps = Listed::new();
         assert!(taps.push([1, 0]) && taps.push([4, 3]));
-        let mut sums = [i32::MAX, 1, 2, 3];
+        let mut sums = [[i32::MAX, 1, 2, 3]];
         taps.add_to(&mut sums, &x, 127, &w);
         let first = [255 * 128, 0, 124 * 7, -131 * 9];
         let second = [-131 * 9, 122 * 128, -27 * 2, -121 * 77];
         let expect = core::array::from_fn(|i| [i32::MAX, 1, 2, 3][i].wrapping_add(first[i] + second[i]));
-        assert_eq!(sums, expect);
+        assert_eq!(sums, [expect]);
         // One cell is not there.
         assert!(taps.push([5, 0]));
         taps.add_to(&mut sums, &x, 127, &w);
-        assert_eq!(sums, expect);
+        assert_eq!(sums, [expect]);
         let room = (3..=MAX_TAPS).filter(|_| taps.push([0, 0])).count();
         assert_eq!(room, MAX_TAPS - 3);
     }

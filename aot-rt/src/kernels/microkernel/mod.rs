@@ -26,6 +26,15 @@ use processor::Four;
 /// Whether there are instructions for [`Listed`] channels and for [`requantize`].
 pub(crate) const DSP: bool = cfg!(aot_dsp);
 
+/// Whether there are `len` elements from `start` on.
+#[inline(always)]
+const fn has(elements: &[i8], start: usize, len: usize) -> bool {
+    match elements.len().checked_sub(start) {
+        Some(behind) => len <= behind,
+        None => false,
+    }
+}
+
 /// Cells, less their zero point, that many filters are multiplied with.
 pub(crate) struct Widened {
     fours: [Four; FOURS],
@@ -88,36 +97,41 @@ impl Widened {
     #[inline(never)]
     pub(crate) fn add_products(&self, sums: &mut [i32], weights: &[i8], filter: usize) {
         let (blocks, rest) = sums.as_chunks_mut::<FILTERS>();
-        let mut first = 0;
-        for sums in blocks {
-            self.add_four(sums, weights.get(first..).unwrap_or_default(), filter);
-            first += FILTERS * filter;
+        // The weights behind a filter complete its last four cells, which are 0 there. There
+        // may be none behind the last filter.
+        let ahead = if FILTERS * blocks.len() * filter + 3 <= weights.len() {
+            blocks.len()
+        } else {
+            blocks.len().saturating_sub(1)
+        };
+        let (blocks, last) = blocks.split_at_mut_checked(ahead).unwrap_or_default();
+        let padded = self.fours.get(..self.len.div_ceil(4)).unwrap_or_default();
+        processor::dots(padded, blocks, weights, filter);
+        let mut weights = weights.get(FILTERS * blocks.len() * filter..).unwrap_or_default();
+        if let Some(sums) = last.first_mut() {
+            self.add_four(sums, weights, filter);
+            weights = weights.get(FILTERS * filter..).unwrap_or_default();
         }
         for sum in rest {
             // One filter, as if it were four.
             let mut sums = [*sum; FILTERS];
-            self.add_four(&mut sums, weights.get(first..).unwrap_or_default(), 0);
+            self.add_four(&mut sums, weights, 0);
             [*sum, ..] = sums;
-            first += filter;
+            weights = weights.get(filter..).unwrap_or_default();
         }
     }
 
-    /// [`add_products`](Self::add_products) of four filters.
-    #[inline(always)]
+    /// [`add_products`](Self::add_products) of four filters with nothing behind them.
+    #[inline(never)]
     fn add_four(&self, sums: &mut [i32; FILTERS], weights: &[i8], filter: usize) {
-        // The weights that complete the last four cells are multiplied by 0, if they are there.
-        let last = (FILTERS - 1) * filter;
-        let padded = self.len.next_multiple_of(4);
-        let whole = if last + padded <= weights.len() { padded } else { self.len / 4 * 4 };
-        if last + whole > weights.len() {
-            return;
-        }
-        processor::dots(self.fours.get(..whole / 4).unwrap_or_default(), sums, weights, filter);
-        for i in whole..self.len {
-            let x = self.fours.get(i / 4).map_or(0, |four| processor::get(four, i % 4));
-            for (n, sum) in sums.iter_mut().enumerate() {
-                let w = weights.get(n * filter + i).copied().unwrap_or(0);
-                *sum = sum.wrapping_add(i32::from(x) * i32::from(w));
+        let whole = self.fours.get(..self.len / 4).unwrap_or_default();
+        processor::dots(whole, core::slice::from_mut(sums), weights, filter);
+        let Some(four) = self.fours.get(whole.len()) else { return };
+        for i in 0..self.len % 4 {
+            let (mut at, x) = (4 * whole.len() + i, i32::from(processor::get(four, i)));
+            for sum in &mut *sums {
+                *sum = sum.wrapping_add(x * i32::from(weights.get(at).copied().unwrap_or(0)));
+                at += filter;
             }
         }
     }
