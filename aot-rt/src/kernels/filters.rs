@@ -37,8 +37,8 @@ pub(crate) trait Segments<T> {
 
 /// Cells that are a patch of a slice.
 pub(crate) trait Located<T>: Segments<T> {
-    /// Patch and slice.
-    fn located(&self) -> (Patch, &[T]);
+    /// Calls `with` with patch and slice.
+    fn located(&self, with: impl FnOnce(&Patch, &[T]));
 }
 
 /// All cells in one slice.
@@ -51,17 +51,16 @@ impl<T> Segments<T> for &[T] {
 
 impl<T> Located<T> for &[T] {
     #[inline(always)]
-    fn located(&self) -> (Patch, &[T]) {
+    fn located(&self, with: impl FnOnce(&Patch, &[T])) {
         let [start, row, step] = [[0; 2]; 3];
-        let patch = Patch { rows: 1, segments: 1, segment: self.len(), start, row, step, ring: usize::MAX };
-        (patch, self)
+        with(&Patch { rows: 1, segments: 1, segment: self.len(), start, row, step, ring: usize::MAX }, self);
     }
 }
 
 impl<T> Located<T> for (&Patch, &[T]) {
     #[inline(always)]
-    fn located(&self) -> (Patch, &[T]) {
-        (*self.0, self.1)
+    fn located(&self, with: impl FnOnce(&Patch, &[T])) {
+        with(self.0, self.1);
     }
 }
 
@@ -272,8 +271,7 @@ pub(crate) fn products_i8<F: Finish>(
     if VECTORS {
         products_in_vectors(cells, zero, filters, finish, y);
     } else {
-        let (patch, x) = cells.located();
-        products_of_widened((&patch, x), zero, filters, finish, y);
+        cells.located(|patch, x| products_of_widened((patch, x), zero, filters, finish, y));
     }
 }
 

@@ -1,11 +1,12 @@
 //! From the sums of a layer's output channels to its results.
 
-use super::microkernel::{self, DSP};
+use super::dot::VECTORS;
+use super::microkernel;
 use super::{OutputI8, RangeF32, RangeI8, RangeI16};
-use crate::fixed_point::{Multiplier, Scaler};
+use crate::fixed_point::{Multiplier, Rounding, Scaler};
 
 /// Outputs that are requantized together.
-pub(crate) const OUTPUTS: usize = 16;
+pub(crate) const OUTPUTS: usize = if VECTORS { 16 } else { 16 };
 
 /// Bias, factor and limits of a layer's output channels.
 #[derive(Clone, Copy)]
@@ -76,61 +77,31 @@ impl Finish for Requantize<'_> {
             [] => &[0; OUTPUTS],
             bias => bias.get(first..).unwrap_or_default(),
         };
-        let (multipliers, shifts) = (factors(self.multipliers, first), factors(self.shifts, first));
         let rounding = self.output.rounding();
-        if DSP {
-            self.from_the_last((multipliers, shifts), (sums, bias), y);
-        } else if let (&[multiplier], &[shift]) = (self.multipliers, self.shifts) {
+        if let (&[multiplier], &[shift]) = (self.multipliers, self.shifts) {
             let scaler = Scaler::new(Multiplier { multiplier, shift: shift.into() }, rounding);
             for ((y, sum), bias) in y.iter_mut().zip(sums).zip(bias) {
                 *y = self.output.limit(scaler.apply(sum.wrapping_add(*bias)));
             }
-        } else {
-            let factors = multipliers.iter().zip(shifts);
-            for (((y, sum), bias), (&multiplier, &shift)) in y.iter_mut().zip(sums).zip(bias).zip(factors) {
-                let factor = Multiplier { multiplier, shift: shift.into() };
-                *y = self.output.limit(factor.apply(sum.wrapping_add(*bias), rounding));
-            }
+            return;
         }
-    }
-}
-
-impl Requantize<'_> {
-    /// The outputs as [`microkernel::requantize`] makes them, and by themselves what it leaves.
-    #[inline(always)]
-    fn from_the_last(
-        &self,
-        (multipliers, shifts): (&[i32], &[i8]),
-        (sums, bias): (&[i32], &[i32]),
-        y: &mut [i8],
-    ) {
-        let OutputI8 { zero_point, min, max, single_rounding } = self.output;
-        let all;
-        let (multipliers, shifts) = if let (&[multiplier], &[shift]) = (multipliers, shifts) {
-            all = ([multiplier; OUTPUTS], [shift; OUTPUTS]);
-            (&all.0[..], &all.1[..])
-        } else {
-            (multipliers, shifts)
+        let multipliers = self.multipliers.get(first..).unwrap_or_default();
+        let shifts = self.shifts.get(first..).unwrap_or_default();
+        let left = match rounding {
+            Rounding::Double => {
+                microkernel::requantize((multipliers, shifts), (sums, bias), self.output.zero_point, y)
+            }
+            Rounding::Single => y.len(),
         };
-        let mut left = y.len();
-        while left > 0 {
-            if !single_rounding {
-                let y = y.get_mut(..left).unwrap_or_default();
-                left = microkernel::requantize((multipliers, shifts), (sums, bias), zero_point, y);
-            }
-            let Some(i) = left.checked_sub(1) else { break };
-            let factor = if multipliers.len() == 1 { 0 } else { i };
-            let (Some(&multiplier), Some(&shift)) = (multipliers.get(factor), shifts.get(factor)) else {
-                return;
-            };
-            let (Some(y), Some(sum), Some(bias)) = (y.get_mut(i), sums.get(i), bias.get(i)) else { return };
+        let (y, done) = y.split_at_mut_checked(left).unwrap_or_default();
+        let factors = multipliers.iter().zip(shifts);
+        for (((y, sum), bias), (&multiplier, &shift)) in y.iter_mut().zip(sums).zip(bias).zip(factors) {
             let factor = Multiplier { multiplier, shift: shift.into() };
-            *y = self.output.limit(factor.apply(sum.wrapping_add(*bias), self.output.rounding()));
-            left = i;
+            *y = self.output.limit(factor.apply(sum.wrapping_add(*bias), rounding));
         }
-        if (min, max) != (i8::MIN.into(), i8::MAX.into()) {
-            let range = RangeI8 { min, max };
-            y.iter_mut().for_each(|y| *y = range.limit((*y).into()));
+        let OutputI8 { min, max, .. } = self.output;
+        if !done.is_empty() && (min, max) != (i8::MIN.into(), i8::MAX.into()) {
+            done.iter_mut().for_each(|y| *y = RangeI8 { min, max }.limit((*y).into()));
         }
     }
 }

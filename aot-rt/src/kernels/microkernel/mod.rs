@@ -41,8 +41,8 @@ pub(crate) struct Widened {
     len: usize,
 }
 
-/// What there is room for on the stack: 144 cells, which are 3×3 of 16 channels.
-const FOURS: usize = 36;
+/// What there is room for on the stack: 96 cells.
+const FOURS: usize = 24;
 
 impl Widened {
     /// Most cells.
@@ -97,13 +97,11 @@ impl Widened {
     #[inline(never)]
     pub(crate) fn add_products(&self, sums: &mut [i32], weights: &[i8], filter: usize) {
         let (blocks, rest) = sums.as_chunks_mut::<FILTERS>();
-        // The weights behind a filter complete its last four cells, which are 0 there. There
-        // may be none behind the last filter.
-        let ahead = if FILTERS * blocks.len() * filter + 3 <= weights.len() {
-            blocks.len()
-        } else {
-            blocks.len().saturating_sub(1)
-        };
+        // The weights behind a filter are multiplied by 0, where its last cells are fewer than
+        // four. There may be none behind the last filter.
+        let behind = self.len.wrapping_neg() % 4;
+        let all = FILTERS * blocks.len() * filter + behind <= weights.len();
+        let ahead = blocks.len().saturating_sub(usize::from(!all));
         let (blocks, last) = blocks.split_at_mut_checked(ahead).unwrap_or_default();
         let padded = self.fours.get(..self.len.div_ceil(4)).unwrap_or_default();
         processor::dots(padded, blocks, weights, filter);
