@@ -98,16 +98,8 @@ impl Multiplier {
     /// With [`Rounding::Double`] and a positive shift, `x << shift` wraps at 32 bits.
     #[inline(always)]
     #[must_use]
-    #[expect(
-        clippy::if_same_then_else,
-        reason = "the usual case is compiled apart: it needs no shift of `x`"
-    )]
     pub const fn apply(self, x: i32, rounding: Rounding) -> i32 {
-        if self.shift < 0 {
-            Scaler::new(self, rounding).apply(x)
-        } else {
-            Scaler::new(self, rounding).apply(x)
-        }
+        Scaler::once(self, rounding, x)
     }
 }
 

@@ -43,6 +43,20 @@ impl Scaler {
         }
     }
 
+    /// [`apply`](Self::apply) of a factor that is used for one number.
+    #[inline(always)]
+    #[expect(
+        clippy::if_same_then_else,
+        reason = "the usual case is compiled apart: it needs no shift of `x`"
+    )]
+    pub(super) const fn once(factor: Multiplier, rounding: Rounding, x: i32) -> i32 {
+        if factor.shift < 0 {
+            Self::new(factor, rounding).apply(x)
+        } else {
+            Self::new(factor, rounding).apply(x)
+        }
+    }
+
     /// `x` times the factor, rounded.
     #[inline(always)]
     #[must_use]

@@ -3,7 +3,7 @@
 use half::f16;
 
 use super::add::SumI8;
-use super::conv2d::{convolve_f32, convolve_i8};
+use super::conv2d::{Layer, convolve_f32, convolve_integers};
 use super::images::{Apart, Images, Row};
 use super::nibbles::Bytes;
 use super::requantize::{Finish, FinishF32, OUTPUTS, Requantize};
@@ -71,10 +71,18 @@ pub fn conv2d_add_i8(
 ) {
     let Conv2dAddI8 { conv2d, sum } = params.get();
     let requantize = Requantize { bias, multipliers, shifts, offset: 0, output: conv2d.output };
-    convolve_i8::<Bytes, _>(&conv2d, images, weights, |first, offset| AddI8 {
+    let zeros = [conv2d.input_zero_point, conv2d.weights_zero_point];
+    convolve_integers::<Bytes, _, _>(params, zeros, images, weights, |first, offset| AddI8 {
         requantize: requantize.skip(first, offset),
         sum,
     });
+}
+
+impl From<Conv2dAddI8> for Layer {
+    #[inline(always)]
+    fn from(p: Conv2dAddI8) -> Self {
+        Self::from(p.conv2d)
+    }
 }
 
 struct AddF32 {

@@ -288,23 +288,27 @@ fn products_of_widened<F: Finish>(
 ) {
     let mut widened = Widened::new(filter);
     let fits = filter <= Widened::ROOM;
-    if fits {
-        cells.for_each(|x, at| widened.set(at, x, zero));
-    }
-    let mut channel = 0;
+    let (mut channel, mut is_ready) = (0, false);
     for y in y.chunks_mut(OUTPUTS) {
         let mut sums = [0; OUTPUTS];
         let sums = sums.get_mut(..y.len()).unwrap_or_default();
-        if fits {
-            widened.add_products(sums, weights, filter);
-        } else {
-            cells.for_each(|x, at| {
-                for (i, x) in x.chunks(Widened::ROOM).enumerate() {
-                    widened.replace(x, zero);
-                    let weights = weights.get(at + i * Widened::ROOM..).unwrap_or_default();
-                    widened.add_products(sums, weights, filter);
+        if !is_ready {
+            cells.for_each(|mut x, mut at| {
+                if fits {
+                    widened.set(at, x, zero);
+                    return;
+                }
+                while !x.is_empty() {
+                    let (piece, rest) = x.split_at_checked(Widened::ROOM).unwrap_or((x, &[]));
+                    widened.replace(piece, zero);
+                    widened.add_products(sums, weights.get(at..).unwrap_or_default(), filter);
+                    (x, at) = (rest, at + piece.len());
                 }
             });
+            is_ready = fits;
+        }
+        if fits {
+            widened.add_products(sums, weights, filter);
         }
         finish.channels(channel, sums, y);
         channel += y.len();

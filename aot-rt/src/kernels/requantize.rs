@@ -6,7 +6,7 @@ use super::{OutputI8, RangeF32, RangeI8, RangeI16};
 use crate::fixed_point::{Multiplier, Rounding, Scaler};
 
 /// Outputs that are requantized together.
-pub(crate) const OUTPUTS: usize = if VECTORS { 16 } else { 16 };
+pub(crate) const OUTPUTS: usize = 16;
 
 /// Bias, factor and limits of a layer's output channels.
 #[derive(Clone, Copy)]
@@ -77,29 +77,33 @@ impl Finish for Requantize<'_> {
             [] => &[0; OUTPUTS],
             bias => bias.get(first..).unwrap_or_default(),
         };
+        let (multipliers, shifts) = (factors(self.multipliers, first), factors(self.shifts, first));
         let rounding = self.output.rounding();
-        if let (&[multiplier], &[shift]) = (self.multipliers, self.shifts) {
+        if VECTORS && let (&[multiplier], &[shift]) = (multipliers, shifts) {
+            // Without a factor to read, there are vector instructions.
             let scaler = Scaler::new(Multiplier { multiplier, shift: shift.into() }, rounding);
             for ((y, sum), bias) in y.iter_mut().zip(sums).zip(bias) {
                 *y = self.output.limit(scaler.apply(sum.wrapping_add(*bias)));
             }
             return;
         }
-        let multipliers = self.multipliers.get(first..).unwrap_or_default();
-        let shifts = self.shifts.get(first..).unwrap_or_default();
+        let OutputI8 { zero_point, min, max, .. } = self.output;
         let left = match rounding {
-            Rounding::Double => {
-                microkernel::requantize((multipliers, shifts), (sums, bias), self.output.zero_point, y)
-            }
+            Rounding::Double => microkernel::requantize((multipliers, shifts), (sums, bias), zero_point, y),
             Rounding::Single => y.len(),
         };
         let (y, done) = y.split_at_mut_checked(left).unwrap_or_default();
-        let factors = multipliers.iter().zip(shifts);
-        for (((y, sum), bias), (&multiplier, &shift)) in y.iter_mut().zip(sums).zip(bias).zip(factors) {
-            let factor = Multiplier { multiplier, shift: shift.into() };
-            *y = self.output.limit(factor.apply(sum.wrapping_add(*bias), rounding));
+        let step = usize::from(multipliers.len() > 1);
+        let mut factor = 0;
+        for ((y, sum), bias) in y.iter_mut().zip(sums).zip(bias) {
+            let (Some(&multiplier), Some(&shift)) = (multipliers.get(factor), shifts.get(factor)) else {
+                break;
+            };
+            let scaled =
+                Multiplier { multiplier, shift: shift.into() }.apply(sum.wrapping_add(*bias), rounding);
+            *y = self.output.limit(scaled);
+            factor += step;
         }
-        let OutputI8 { min, max, .. } = self.output;
         if !done.is_empty() && (min, max) != (i8::MIN.into(), i8::MAX.into()) {
             done.iter_mut().for_each(|y| *y = RangeI8 { min, max }.limit((*y).into()));
         }

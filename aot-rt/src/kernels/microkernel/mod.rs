@@ -54,34 +54,19 @@ impl Widened {
         Self { fours: [Four::default(); FOURS], len }
     }
 
-    /// Sets the cells from `at` on, and those that complete the last four of them to the
-    /// zero point.
+    /// Sets the cells from `at` on.
     #[inline(never)]
-    pub(crate) fn set(&mut self, mut at: usize, x: &[i8], zero: i16) {
-        let mut x = x;
-        while at % 4 != 0
-            && let Some((&first, rest)) = x.split_first()
-        {
-            if let Some(four) = self.fours.get_mut(at / 4) {
-                processor::set(four, at % 4, i16::from(first).wrapping_sub(zero));
+    pub(crate) fn set(&mut self, at: usize, x: &[i8], zero: i16) {
+        // Four by four, where they are four here and there.
+        let (fours, ones) = if at % 4 == 0 { x.as_chunks() } else { (&[][..], x) };
+        let places = self.fours.get_mut(at / 4..).unwrap_or_default();
+        processor::widen(fours, zero, places.get_mut(..fours.len()).unwrap_or_default());
+        let mut at = at % 4 + 4 * fours.len();
+        for &x in ones {
+            if let Some(four) = places.get_mut(at / 4) {
+                processor::set(four, at % 4, i16::from(x).wrapping_sub(zero));
             }
-            (at, x) = (at + 1, rest);
-        }
-        let (whole, last) = x.as_chunks();
-        let (fours, behind) = self
-            .fours
-            .get_mut(at / 4..)
-            .unwrap_or_default()
-            .split_at_mut_checked(whole.len())
-            .unwrap_or_default();
-        processor::widen(whole, zero, fours);
-        if let Some(four) = behind.first_mut()
-            && !last.is_empty()
-        {
-            *four = Four::default();
-            for (i, &x) in last.iter().enumerate() {
-                processor::set(four, i, i16::from(x).wrapping_sub(zero));
-            }
+            at += 1;
         }
     }
 
@@ -96,41 +81,25 @@ impl Widened {
     /// are weights.
     #[inline(never)]
     pub(crate) fn add_products(&self, sums: &mut [i32], weights: &[i8], filter: usize) {
+        let whole = self.fours.get(..self.len / 4).unwrap_or_default();
         let (blocks, rest) = sums.as_chunks_mut::<FILTERS>();
-        // The weights behind a filter are multiplied by 0, where its last cells are fewer than
-        // four. There may be none behind the last filter.
-        let behind = self.len.wrapping_neg() % 4;
-        let all = FILTERS * blocks.len() * filter + behind <= weights.len();
-        let ahead = blocks.len().saturating_sub(usize::from(!all));
-        let (blocks, last) = blocks.split_at_mut_checked(ahead).unwrap_or_default();
-        let padded = self.fours.get(..self.len.div_ceil(4)).unwrap_or_default();
-        processor::dots(padded, blocks, weights, filter);
-        let mut weights = weights.get(FILTERS * blocks.len() * filter..).unwrap_or_default();
-        if let Some(sums) = last.first_mut() {
-            self.add_four(sums, weights, filter);
-            weights = weights.get(FILTERS * filter..).unwrap_or_default();
-        }
+        processor::dots(whole, blocks, weights, filter);
+        let mut first = FILTERS * blocks.len() * filter;
         for sum in rest {
             // One filter, as if it were four.
-            let mut sums = [*sum; FILTERS];
-            self.add_four(&mut sums, weights, 0);
-            [*sum, ..] = sums;
-            weights = weights.get(filter..).unwrap_or_default();
+            let mut four = [[*sum; FILTERS]];
+            processor::dots(whole, &mut four, weights.get(first..).unwrap_or_default(), 0);
+            [[*sum, ..]] = four;
+            first += filter;
         }
-    }
-
-    /// [`add_products`](Self::add_products) of four filters with nothing behind them.
-    #[inline(never)]
-    fn add_four(&self, sums: &mut [i32; FILTERS], weights: &[i8], filter: usize) {
-        let whole = self.fours.get(..self.len / 4).unwrap_or_default();
-        processor::dots(whole, core::slice::from_mut(sums), weights, filter);
-        let Some(four) = self.fours.get(whole.len()) else { return };
-        for i in 0..self.len % 4 {
-            let (mut at, x) = (4 * whole.len() + i, i32::from(processor::get(four, i)));
-            for sum in &mut *sums {
-                *sum = sum.wrapping_add(x * i32::from(weights.get(at).copied().unwrap_or(0)));
-                at += filter;
+        let (Some(last), 1..) = (self.fours.get(whole.len()), self.len % 4) else { return };
+        let mut filters = weights;
+        for sum in sums {
+            let weights = filters.get(4 * whole.len()..).unwrap_or_default();
+            for (i, &w) in weights.iter().take(self.len % 4).enumerate() {
+                *sum = sum.wrapping_add(i32::from(processor::get(last, i)) * i32::from(w));
             }
+            filters = filters.get(filter..).unwrap_or_default();
         }
     }
 }
