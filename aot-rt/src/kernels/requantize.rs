@@ -2,11 +2,11 @@
 
 use super::dot::VECTORS;
 use super::microkernel;
-use super::{OutputI8, RangeF32, RangeI8, RangeI16};
-use crate::fixed_point::{Multiplier, Rounding, Scaler};
+use super::{OutputI8, RangeF32, RangeI16};
+use crate::fixed_point::{Multiplier, Scaler};
 
 /// Outputs that are requantized together.
-pub(crate) const OUTPUTS: usize = 16;
+pub(crate) const OUTPUTS: usize = if VECTORS || cfg!(aot_small) { 16 } else { 32 };
 
 /// Bias, factor and limits of a layer's output channels.
 #[derive(Clone, Copy)]
@@ -87,12 +87,14 @@ impl Finish for Requantize<'_> {
             }
             return;
         }
-        let OutputI8 { zero_point, min, max, .. } = self.output;
-        let left = match rounding {
-            Rounding::Double => microkernel::requantize((multipliers, shifts), (sums, bias), zero_point, y),
-            Rounding::Single => y.len(),
+        let OutputI8 { zero_point, min, max, single_rounding } = self.output;
+        let is_usual = !single_rounding && (min, max) == (i8::MIN.into(), i8::MAX.into());
+        let left = if is_usual {
+            microkernel::requantize((multipliers, shifts), (sums, bias), zero_point, y)
+        } else {
+            y.len()
         };
-        let (y, done) = y.split_at_mut_checked(left).unwrap_or_default();
+        let y = y.get_mut(..left).unwrap_or_default();
         let step = usize::from(multipliers.len() > 1);
         let mut factor = 0;
         for ((y, sum), bias) in y.iter_mut().zip(sums).zip(bias) {
@@ -103,9 +105,6 @@ impl Finish for Requantize<'_> {
                 Multiplier { multiplier, shift: shift.into() }.apply(sum.wrapping_add(*bias), rounding);
             *y = self.output.limit(scaled);
             factor += step;
-        }
-        if !done.is_empty() && (min, max) != (i8::MIN.into(), i8::MAX.into()) {
-            done.iter_mut().for_each(|y| *y = RangeI8 { min, max }.limit((*y).into()));
         }
     }
 }

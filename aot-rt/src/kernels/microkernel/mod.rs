@@ -41,8 +41,9 @@ pub(crate) struct Widened {
     len: usize,
 }
 
-/// What there is room for on the stack: 96 cells.
-const FOURS: usize = 24;
+/// What there is room for on the stack: code that is compiled to be small takes more of it for
+/// other things.
+const FOURS: usize = if cfg!(aot_small) { 16 } else { 24 };
 
 impl Widened {
     /// Most cells.
@@ -87,19 +88,19 @@ impl Widened {
         let mut first = FILTERS * blocks.len() * filter;
         for sum in rest {
             // One filter, as if it were four.
-            let mut four = [[*sum; FILTERS]];
+            let mut four = [[0; FILTERS]];
             processor::dots(whole, &mut four, weights.get(first..).unwrap_or_default(), 0);
-            [[*sum, ..]] = four;
+            *sum = sum.wrapping_add(four[0][0]);
             first += filter;
         }
-        let (Some(last), 1..) = (self.fours.get(whole.len()), self.len % 4) else { return };
-        let mut filters = weights;
-        for sum in sums {
-            let weights = filters.get(4 * whole.len()..).unwrap_or_default();
-            for (i, &w) in weights.iter().take(self.len % 4).enumerate() {
-                *sum = sum.wrapping_add(i32::from(processor::get(last, i)) * i32::from(w));
+        for at in 4 * whole.len()..self.len {
+            let Some(four) = self.fours.get(at / 4) else { return };
+            let x = i32::from(processor::get(four, at % 4));
+            let mut at = at;
+            for sum in &mut *sums {
+                *sum = sum.wrapping_add(x * i32::from(weights.get(at).copied().unwrap_or(0)));
+                at += filter;
             }
-            filters = filters.get(filter..).unwrap_or_default();
         }
     }
 }
