@@ -108,10 +108,19 @@ impl Finish for AddI8<'_> {
     #[inline(never)]
     fn channels(&self, first: usize, sums: &mut [i32], y: &mut [i8]) {
         let mut own = [0; OUTPUTS];
-        self.requantize.channels(first, sums, own.get_mut(..y.len()).unwrap_or_default());
+        let own = own.get_mut(..y.len()).unwrap_or_default();
+        self.requantize.channels(first, sums, own);
+        self.add(own, y);
+    }
+}
+
+impl AddI8<'_> {
+    /// In a frame of its own: what it needs is not on the stack while sums are requantized.
+    #[inline(never)]
+    fn add(&self, own: &[i8], y: &mut [i8]) {
         let add = self.sum.adder();
         for (y, own) in y.iter_mut().zip(own) {
-            *y = add(own, *y);
+            *y = add(*own, *y);
         }
     }
 }

@@ -293,16 +293,16 @@ fn products_of_widened<F: Finish>(
         let mut sums = [0; OUTPUTS];
         let sums = sums.get_mut(..y.len()).unwrap_or_default();
         if !is_ready {
-            cells.for_each(|mut x, mut at| {
+            cells.for_each(|x, at| {
                 if fits {
                     widened.set(at, x, zero);
                     return;
                 }
-                while !x.is_empty() {
-                    let (piece, rest) = x.split_at_checked(Widened::ROOM).unwrap_or((x, &[]));
-                    widened.replace(piece, zero);
-                    widened.add_products(sums, weights.get(at..).unwrap_or_default(), filter);
-                    (x, at) = (rest, at + piece.len());
+                let mut weights = weights.get(at..).unwrap_or_default();
+                for x in x.chunks(Widened::ROOM) {
+                    widened.replace(x, zero);
+                    widened.add_products(sums, weights, filter);
+                    weights = weights.get(x.len()..).unwrap_or_default();
                 }
             });
             is_ready = fits;

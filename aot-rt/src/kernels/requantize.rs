@@ -70,9 +70,6 @@ impl Finish for Requantize<'_> {
     /// Compiled once: it would make a large part of every kernel.
     #[inline(never)]
     fn channels(&self, first: usize, sums: &mut [i32], y: &mut [i8]) {
-        if self.offset != 0 {
-            sums.iter_mut().for_each(|sum| *sum = sum.wrapping_sub(self.offset));
-        }
         let bias = match self.bias {
             [] => &[0; OUTPUTS],
             bias => bias.get(first..).unwrap_or_default(),
@@ -83,12 +80,12 @@ impl Finish for Requantize<'_> {
             // Without a factor to read, there are vector instructions.
             let scaler = Scaler::new(Multiplier { multiplier, shift: shift.into() }, rounding);
             for ((y, sum), bias) in y.iter_mut().zip(sums).zip(bias) {
-                *y = self.output.limit(scaler.apply(sum.wrapping_add(*bias)));
+                *y = self.output.limit(scaler.apply(sum.wrapping_add(*bias).wrapping_sub(self.offset)));
             }
             return;
         }
         let OutputI8 { zero_point, min, max, single_rounding } = self.output;
-        let is_usual = !single_rounding && (min, max) == (i8::MIN.into(), i8::MAX.into());
+        let is_usual = !single_rounding && self.offset == 0 && (min, max) == (i8::MIN.into(), i8::MAX.into());
         let left = if is_usual {
             microkernel::requantize((multipliers, shifts), (sums, bias), zero_point, y)
         } else {
@@ -101,8 +98,8 @@ impl Finish for Requantize<'_> {
             let (Some(&multiplier), Some(&shift)) = (multipliers.get(factor), shifts.get(factor)) else {
                 break;
             };
-            let scaled =
-                Multiplier { multiplier, shift: shift.into() }.apply(sum.wrapping_add(*bias), rounding);
+            let scaled = Multiplier { multiplier, shift: shift.into() }
+                .apply(sum.wrapping_add(*bias).wrapping_sub(self.offset), rounding);
             *y = self.output.limit(scaled);
             factor += step;
         }

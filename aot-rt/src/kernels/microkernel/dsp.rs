@@ -11,23 +11,29 @@ use core::arch::asm;
 use super::super::dot::FILTERS;
 use super::has;
 
-/// Four cells of 16 bits: the first and the third, the second and the fourth. So `sxtb16`
-/// leaves the weights.
-pub(crate) type Four = [u32; 2];
+/// Four cells of 16 bits: the first and the third in a word, then the second and the fourth.
+/// So `sxtb16` leaves the weights.
+#[derive(Clone, Copy, Default)]
+#[repr(align(4))]
+pub(crate) struct Four([i16; 4]);
+
+/// Where a cell is among four: the second and the third change places.
+const fn place(at: usize) -> usize {
+    (at & 1) << 1 | (at >> 1 & 1)
+}
 
 /// Sets one of four cells.
 #[inline(always)]
 pub(super) fn set(four: &mut Four, at: usize, x: i16) {
-    let shift = 16 * (at as u32 / 2 % 2);
-    if let Some(word) = four.get_mut(at % 2) {
-        *word = *word & !(0xffff << shift) | u32::from(x.cast_unsigned()) << shift;
+    if let Some(cell) = four.0.get_mut(place(at)) {
+        *cell = x;
     }
 }
 
 /// One of four cells.
 #[inline(always)]
 pub(super) fn get(four: &Four, at: usize) -> i16 {
-    four.get(at % 2).map_or(0, |word| (word >> (16 * (at as u32 / 2 % 2))) as i16)
+    four.0.get(place(at)).copied().unwrap_or(0)
 }
 
 /// `-zero` in both halves of a word.
@@ -67,12 +73,55 @@ pub(super) fn widen(x: &[[i8; 4]], zero: i16, to: &mut [Four]) {
     }
 }
 
+/// Four cells times four filters: 21 instructions for 16 products.
+macro_rules! four {
+    () => {
+        concat!(
+            "ldrd {even}, {odd}, [{x}], #8\n",
+            "ldr {w}, [{weights}, {filter}]\n",
+            "sxtb16 {v}, {w}\n",
+            "sxtb16 {w}, {w}, ror #8\n",
+            "smlad {b}, {even}, {v}, {b}\n",
+            "smlad {b}, {odd}, {w}, {b}\n",
+            "ldr {w}, [{weights}, {filter}, lsl #1]\n",
+            "sxtb16 {v}, {w}\n",
+            "sxtb16 {w}, {w}, ror #8\n",
+            "smlad {c}, {even}, {v}, {c}\n",
+            "smlad {c}, {odd}, {w}, {c}\n",
+            "ldr {w}, [{last}], #4\n",
+            "sxtb16 {v}, {w}\n",
+            "sxtb16 {w}, {w}, ror #8\n",
+            "smlad {d}, {even}, {v}, {d}\n",
+            "smlad {d}, {odd}, {w}, {d}\n",
+            "ldr {w}, [{weights}], #4\n",
+            "sxtb16 {v}, {w}\n",
+            "sxtb16 {w}, {w}, ror #8\n",
+            "smlad {a}, {even}, {v}, {a}\n",
+            "smlad {a}, {odd}, {w}, {a}\n",
+        )
+    };
+}
+
+/// Half of a round, which small code does without.
+#[cfg(not(aot_small))]
+macro_rules! odd_four {
+    () => {
+        four!()
+    };
+}
+#[cfg(aot_small)]
+macro_rules! odd_four {
+    () => {
+        ""
+    };
+}
+
 /// Adds `sum x * w` of filters, `filter` weights apart, to their sums, four by four; nothing
 /// where there are not as many weights.
 ///
 /// Loops of their own, since they take more registers than a compiler leaves to them: what
 /// four filters share is on the stack. Eight cells a round, of which an odd number of fours
-/// skips the first half at first: 44 instructions for 32 products.
+/// skips the first half at first.
 #[inline(never)]
 pub(super) fn dots(x: &[Four], sums: &mut [[i32; FILTERS]], weights: &[i8], filter: usize) {
     let filters = FILTERS * sums.len();
@@ -102,49 +151,9 @@ pub(super) fn dots(x: &[Four], sums: &mut [[i32; FILTERS]], weights: &[i8], filt
             "tst {v}, #8",
             "bne 3f",
             "2:",
-            "ldrd {even}, {odd}, [{x}], #8",
-            "ldr {w}, [{weights}, {filter}]",
-            "sxtb16 {v}, {w}",
-            "sxtb16 {w}, {w}, ror #8",
-            "smlad {b}, {even}, {v}, {b}",
-            "smlad {b}, {odd}, {w}, {b}",
-            "ldr {w}, [{weights}, {filter}, lsl #1]",
-            "sxtb16 {v}, {w}",
-            "sxtb16 {w}, {w}, ror #8",
-            "smlad {c}, {even}, {v}, {c}",
-            "smlad {c}, {odd}, {w}, {c}",
-            "ldr {w}, [{last}], #4",
-            "sxtb16 {v}, {w}",
-            "sxtb16 {w}, {w}, ror #8",
-            "smlad {d}, {even}, {v}, {d}",
-            "smlad {d}, {odd}, {w}, {d}",
-            "ldr {w}, [{weights}], #4",
-            "sxtb16 {v}, {w}",
-            "sxtb16 {w}, {w}, ror #8",
-            "smlad {a}, {even}, {v}, {a}",
-            "smlad {a}, {odd}, {w}, {a}",
+            odd_four!(),
             "3:",
-            "ldrd {even}, {odd}, [{x}], #8",
-            "ldr {w}, [{weights}, {filter}]",
-            "sxtb16 {v}, {w}",
-            "sxtb16 {w}, {w}, ror #8",
-            "smlad {b}, {even}, {v}, {b}",
-            "smlad {b}, {odd}, {w}, {b}",
-            "ldr {w}, [{weights}, {filter}, lsl #1]",
-            "sxtb16 {v}, {w}",
-            "sxtb16 {w}, {w}, ror #8",
-            "smlad {c}, {even}, {v}, {c}",
-            "smlad {c}, {odd}, {w}, {c}",
-            "ldr {w}, [{last}], #4",
-            "sxtb16 {v}, {w}",
-            "sxtb16 {w}, {w}, ror #8",
-            "smlad {d}, {even}, {v}, {d}",
-            "smlad {d}, {odd}, {w}, {d}",
-            "ldr {w}, [{weights}], #4",
-            "sxtb16 {v}, {w}",
-            "sxtb16 {w}, {w}, ror #8",
-            "smlad {a}, {even}, {v}, {a}",
-            "smlad {a}, {odd}, {w}, {a}",
+            four!(),
             "cmp {x}, {end}",
             "bne 2b",
             "ldrd {weights}, {w}, [sp, #4]",
