@@ -3,9 +3,9 @@
 
 use core::ops::Range;
 
-use super::dot::{FILTERS, I8_SHARED_READS, VECTORS, dot_i8, dot_i16, dot4_i8};
+use super::dot::{FILTERS, I8_SHARED_READS, dot_i8, dot_i16, dot4_i8};
 use super::loops::{chunks, part};
-use super::microkernel::Widened;
+use super::microkernel::{DSP, Widened};
 use super::nibbles::Stored;
 use super::real::Real;
 use super::requantize::{Finish, FinishF32, OUTPUTS, RequantizeI16};
@@ -124,7 +124,7 @@ impl Patch {
         finish: &F,
         y: &mut [F::Y],
     ) {
-        if !VECTORS {
+        if DSP {
             S::products((self, x), zero, (weights, filter), finish, y);
         } else if self.is_whole(filter) {
             S::products(part(x, self.start[0], filter), zero, (weights, filter), finish, y);
@@ -259,7 +259,6 @@ pub(crate) fn zero_products(cells: impl Segments<i8>, zero: i16, weights_zero: i
 
 /// Products of the differences of the cells under a window from `zero` with many
 /// filters, int8.
-///
 #[inline(always)]
 pub(crate) fn products_i8<F: Finish>(
     cells: impl Located<i8>,
@@ -268,14 +267,14 @@ pub(crate) fn products_i8<F: Finish>(
     finish: &F,
     y: &mut [F::Y],
 ) {
-    if VECTORS {
-        products_in_vectors(cells, zero, filters, finish, y);
-    } else {
+    if DSP {
         cells.located(|patch, x| products_of_widened((patch, x), zero, filters, finish, y));
+    } else {
+        products_of_cells(cells, zero, filters, finish, y);
     }
 }
 
-/// [`products_i8`] on small processors: cells are widened once for all filters, as far as
+/// [`products_i8`] with DSP instructions: cells are widened once for all filters, as far as
 /// there is room on the stack, else for as many as are summed together. Compiled once, like
 /// [`products_f32`].
 #[inline(never)]
@@ -316,9 +315,9 @@ fn products_of_widened<F: Finish>(
     }
 }
 
-/// [`products_i8`] where there are vectors. Compiled once, like [`products_f32`].
+/// [`products_i8`] with instructions that compilers find. Compiled once, like [`products_f32`].
 #[inline(never)]
-fn products_in_vectors<F: Finish>(
+fn products_of_cells<F: Finish>(
     cells: impl Segments<i8>,
     zero: i16,
     (weights, filter): (&[i8], usize),

@@ -1,12 +1,11 @@
 //! From the sums of a layer's output channels to its results.
 
-use super::dot::VECTORS;
-use super::microkernel;
+use super::microkernel::{self, DSP};
 use super::{OutputI8, RangeF32, RangeI16};
 use crate::fixed_point::{Multiplier, Scaler};
 
 /// Outputs that are requantized together.
-pub(crate) const OUTPUTS: usize = if VECTORS || cfg!(aot_small) { 16 } else { 32 };
+pub(crate) const OUTPUTS: usize = microkernel::OUTPUTS;
 
 /// Bias, factor and limits of a layer's output channels.
 #[derive(Clone, Copy)]
@@ -76,8 +75,8 @@ impl Finish for Requantize<'_> {
         };
         let (multipliers, shifts) = (factors(self.multipliers, first), factors(self.shifts, first));
         let rounding = self.output.rounding();
-        if VECTORS && let (&[multiplier], &[shift]) = (multipliers, shifts) {
-            // Without a factor to read, there are vector instructions.
+        if !DSP && let (&[multiplier], &[shift]) = (multipliers, shifts) {
+            // Without factors to read, compilers find vector instructions.
             let scaler = Scaler::new(Multiplier { multiplier, shift: shift.into() }, rounding);
             for ((y, sum), bias) in y.iter_mut().zip(sums).zip(bias) {
                 *y = self.output.limit(scaler.apply(sum.wrapping_add(*bias).wrapping_sub(self.offset)));
@@ -98,9 +97,8 @@ impl Finish for Requantize<'_> {
             let (Some(&multiplier), Some(&shift)) = (multipliers.get(factor), shifts.get(factor)) else {
                 break;
             };
-            let scaled = Multiplier { multiplier, shift: shift.into() }
-                .apply(sum.wrapping_add(*bias).wrapping_sub(self.offset), rounding);
-            *y = self.output.limit(scaled);
+            let sum = sum.wrapping_add(*bias).wrapping_sub(self.offset);
+            *y = self.output.limit(Multiplier { multiplier, shift: shift.into() }.apply(sum, rounding));
             factor += step;
         }
     }

@@ -1,10 +1,10 @@
-//! The innermost loops of integer kernels on small processors: a few cells times the
-//! filters, or channels, that share them.
+//! The innermost loops of integer kernels, for processors whose instructions compilers do not
+//! find: a few cells times the filters, or channels, that share them.
 //!
-//! One module for each kind of processor, with the same functions: Armv7E-M and Armv8-M
-//! with DSP instructions multiply two pairs of 16-bit numbers in one instruction, others one
-//! pair. They give the same bits. [`Four`] is how a processor takes four cells that have been
-//! widened to 16 bits.
+//! Armv7E-M and Armv8-M with DSP instructions multiply two pairs of 16-bit numbers in one
+//! instruction. Their module has a twin in plain Rust with the same functions and the same
+//! bits, which is tested on hosts; other processors use the loops of [`filters`](super::filters).
+//! [`Four`] is how a processor takes four cells that have been widened to 16 bits.
 
 #[cfg(aot_dsp)]
 mod dsp;
@@ -23,7 +23,7 @@ pub(crate) use processor::requantize;
 use super::dot::FILTERS;
 use processor::Four;
 
-/// Whether there are instructions for [`Listed`] channels and for [`requantize`].
+/// Whether there are such instructions.
 pub(crate) const DSP: bool = cfg!(aot_dsp);
 
 /// Whether there are `len` elements from `start` on.
@@ -41,9 +41,15 @@ pub(crate) struct Widened {
     len: usize,
 }
 
-/// What there is room for on the stack: code that is compiled to be small takes more of it for
-/// other things.
-const FOURS: usize = if cfg!(aot_small) { 16 } else { 24 };
+/// Whether there is little room on the stack: a run is to take less than 1 KiB, and code that
+/// is compiled to be small takes more of it for other things.
+const SMALL: bool = cfg!(aot_small);
+
+/// What there is room for.
+const FOURS: usize = if SMALL { 16 } else { 24 };
+
+/// Outputs that are summed together.
+pub(crate) const OUTPUTS: usize = if DSP && !SMALL { 32 } else { 16 };
 
 impl Widened {
     /// Most cells.
