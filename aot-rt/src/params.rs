@@ -6,11 +6,16 @@
 /// kernel. A type made by [`specialise!`](crate::specialise) is zero-sized and
 /// gives a constant: rustc compiles an instance for it and folds every extent.
 pub trait Params<T> {
+    /// Whether they are constants, and the kernel is compiled for them.
+    const CONSTANT: bool;
+
     /// The parameters.
     fn get(&self) -> T;
 }
 
 impl<T: Copy> Params<T> for T {
+    const CONSTANT: bool = false;
+
     #[inline(always)]
     fn get(&self) -> T {
         *self
@@ -35,6 +40,8 @@ macro_rules! specialise {
             const PARAMS: $ty = $value;
         }
         impl $crate::Params<$ty> for $name {
+            const CONSTANT: bool = true;
+
             #[inline(always)]
             fn get(&self) -> $ty {
                 Self::PARAMS

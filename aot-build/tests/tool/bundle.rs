@@ -231,7 +231,7 @@ fn the_runtime_is_complete() {
         let text = std::fs::read_to_string(&list).unwrap();
         let (head, _) = text.split_once("files![\n").unwrap();
         let mut names: Vec<_> = expected.keys().map(|path| format!("src/{}", path.display())).collect();
-        names.extend(["Cargo.toml", "LICENSE-APACHE", "LICENSE-MIT"].map(str::to_owned));
+        names.extend(["Cargo.toml", "LICENSE-APACHE", "LICENSE-MIT", "build.rs"].map(str::to_owned));
         names.sort();
         let lines: String = names.iter().map(|name| format!("    {name:?}\n")).collect();
         std::fs::write(&list, format!("{head}files![\n{lines}];\n")).unwrap();
@@ -240,6 +240,8 @@ fn the_runtime_is_complete() {
     let folder = bundle("runtime", DIGITS, &[]);
     let mut found = files(&folder.join("aot-rt"));
     let manifest = String::from_utf8(found.remove(Path::new("Cargo.toml")).unwrap()).unwrap();
+    let script = found.remove(Path::new("build.rs")).unwrap();
+    assert_eq!(script, std::fs::read(crate_folder.join("build.rs")).unwrap());
     for license in ["LICENSE-APACHE", "LICENSE-MIT"] {
         assert_eq!(found.remove(Path::new(license)).unwrap(), std::fs::read(in_repository(license)).unwrap());
     }

@@ -7,11 +7,20 @@
 
 mod interpolated;
 mod inverse_square_root;
+// Words of 64 bits, or only of 32.
+#[cfg(any(not(any(target_pointer_width = "64", target_family = "wasm")), test))]
+mod narrow;
 mod transcendental;
+#[cfg(any(target_pointer_width = "64", target_family = "wasm", test))]
+mod wide;
 
 pub use interpolated::{interpolated_logistic, interpolated_tanh};
 pub use inverse_square_root::{ROOT_FRACTION, inverse_square_root, over_square_root};
+#[cfg(not(any(target_pointer_width = "64", target_family = "wasm")))]
+pub use narrow::Scaler;
 pub use transcendental::{exp_negative, logarithm, logistic, one_over_one_plus, tanh_of_double};
+#[cfg(any(target_pointer_width = "64", target_family = "wasm"))]
+pub use wide::Scaler;
 
 /// How often [`Multiplier::apply`] rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -89,76 +98,16 @@ impl Multiplier {
     /// With [`Rounding::Double`] and a positive shift, `x << shift` wraps at 32 bits.
     #[inline(always)]
     #[must_use]
-    #[expect(
-        clippy::if_same_then_else,
-        reason = "the usual case is compiled apart: it needs no shift of `x`"
-    )]
     pub const fn apply(self, x: i32, rounding: Rounding) -> i32 {
-        if self.shift < 0 {
-            Scaler::new(self, rounding).apply(x)
-        } else {
-            Scaler::new(self, rounding).apply(x)
-        }
+        Scaler::once(self, rounding, x)
     }
 }
 
-/// A [`Multiplier`] made ready for many numbers.
-///
-/// Both roundings of the reference are one addition and one shift of the product's
-/// magnitude `q`, because rounding down after rounding down is rounding down once. The
-/// first has its ties up: for a negative product that is down in magnitude, one
-/// less before the shift. The second has its ties away from zero in any case.
-/// There is no branch, so that loops become vector instructions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Scaler {
-    multiplier: i32,
-    /// Shift of `x` before the multiplication.
-    left: u32,
-    /// Halves of the two last places.
-    half: u64,
-    /// Shift of the product.
-    right: u32,
-}
-
-impl Scaler {
-    /// Makes `factor` ready.
-    #[inline(always)]
-    #[must_use]
-    pub const fn new(factor: Multiplier, rounding: Rounding) -> Self {
-        let Multiplier { multiplier, shift } = factor;
-        match rounding {
-            Rounding::Double => {
-                if shift < 0 {
-                    let right = shift.unsigned_abs() & 31;
-                    let half = (1 << 30) + (1_u64 << (30 + right));
-                    Self { multiplier, left: 0, half, right: 31 + right }
-                } else {
-                    Self { multiplier, left: shift as u32, half: 1 << 30, right: 31 }
-                }
-            }
-            Rounding::Single => {
-                let right = (31_i32.wrapping_sub(shift) & 63) as u32;
-                Self { multiplier, left: 0, half: 1_u64 << right >> 1, right }
-            }
-        }
-    }
-
-    /// `x` times the factor, rounded.
-    #[inline(always)]
-    #[must_use]
-    pub const fn apply(self, x: i32) -> i32 {
-        let x = x.wrapping_shl(self.left);
-        // -1 if negative, else 0.
-        let sign = x >> 31;
-        let magnitude = x.unsigned_abs() as u64 * self.multiplier as u32 as u64;
-        let sum = magnitude.wrapping_add(self.half).wrapping_sub((sign & 1) as u64);
-        let rounded = if cfg!(target_pointer_width = "64") || self.right < 32 {
-            (sum >> (self.right & 63)) as i32
-        } else {
-            ((sum >> 32) as u32 >> (self.right & 31)) as i32
-        };
-        (rounded ^ sign).wrapping_sub(sign)
-    }
+/// `x * multiplier / 2^31`, rounded, ties up, which equals the reference's nudge by sign and
+/// truncating division; not both are `i32::MIN`.
+#[inline(always)]
+const fn doubled_high(x: i32, multiplier: i32) -> i32 {
+    ((x as i64 * multiplier as i64 + (1 << 30)) >> 31) as i32
 }
 
 /// `round(a * b / 2^31)`, ties away from zero, limited to `i32`.
@@ -168,9 +117,7 @@ pub const fn doubling_high_mul(a: i32, b: i32) -> i32 {
     if a == i32::MIN && b == i32::MIN {
         return i32::MAX;
     }
-    let product = a as i64 * b as i64;
-    // Equal to the reference's sign-dependent nudge and truncating division.
-    ((product + (1 << 30)) >> 31) as i32
+    doubled_high(a, b)
 }
 
 /// `round(x / 2^exponent)`, ties away from zero; `exponent` at most 31.
@@ -199,6 +146,13 @@ mod tests {
         (high >> right) + i32::from((high & mask) > threshold)
     }
 
+    /// `x` times the factor, by words of 64 bits and of 32.
+    fn both(factor: Multiplier, rounding: Rounding, x: i32) -> i32 {
+        let result = wide::Scaler::new(factor, rounding).apply(x);
+        assert_eq!(narrow::Scaler::new(factor, rounding).apply(x), result, "{x} {factor:?}");
+        result
+    }
+
     #[test]
     fn double_rounding_equals_the_definition() {
         let mut state = 1_u64;
@@ -212,10 +166,10 @@ mod tests {
                 shift: random().rem_euclid(40) - 31,
             };
             let x = random() >> random().rem_euclid(31);
-            assert_eq!(m.apply(x, Rounding::Double), reference(x, m), "{x} {m:?}");
+            assert_eq!(both(m, Rounding::Double, x), reference(x, m), "{x} {m:?}");
             // Products that are whole and a half after the first rounding.
             let m = Multiplier { multiplier: 1 << 30, ..m };
-            assert_eq!(m.apply(x, Rounding::Double), reference(x, m), "{x} {m:?}");
+            assert_eq!(both(m, Rounding::Double, x), reference(x, m), "{x} {m:?}");
         }
     }
 
@@ -226,7 +180,7 @@ mod tests {
                 let m = Multiplier { multiplier: 3 << 29, shift };
                 let product = i128::from(x) * i128::from(m.multiplier);
                 let expect = (product + (1 << (30 - shift))) >> (31 - shift);
-                assert_eq!(m.apply(x, Rounding::Single), expect as i32, "{x} {m:?}");
+                assert_eq!(both(m, Rounding::Single, x), expect as i32, "{x} {m:?}");
             }
         }
     }

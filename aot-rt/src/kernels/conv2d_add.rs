@@ -3,7 +3,7 @@
 use half::f16;
 
 use super::add::SumI8;
-use super::conv2d::{convolve_f32, convolve_i8};
+use super::conv2d::{Layer, convolve_f32, convolve_integers};
 use super::images::{Apart, Images, Row};
 use super::nibbles::Bytes;
 use super::requantize::{Finish, FinishF32, OUTPUTS, Requantize};
@@ -71,10 +71,18 @@ pub fn conv2d_add_i8(
 ) {
     let Conv2dAddI8 { conv2d, sum } = params.get();
     let requantize = Requantize { bias, multipliers, shifts, offset: 0, output: conv2d.output };
-    convolve_i8::<Bytes, _>(&conv2d, images, weights, |first, offset| AddI8 {
+    let zeros = [conv2d.input_zero_point, conv2d.weights_zero_point];
+    convolve_integers::<Bytes, _, _>(params, zeros, images, weights, |first, offset| AddI8 {
         requantize: requantize.skip(first, offset),
         sum,
     });
+}
+
+impl From<Conv2dAddI8> for Layer {
+    #[inline(always)]
+    fn from(p: Conv2dAddI8) -> Self {
+        Self::from(p.conv2d)
+    }
 }
 
 struct AddF32 {
@@ -100,10 +108,19 @@ impl Finish for AddI8<'_> {
     #[inline(never)]
     fn channels(&self, first: usize, sums: &mut [i32], y: &mut [i8]) {
         let mut own = [0; OUTPUTS];
-        self.requantize.channels(first, sums, own.get_mut(..y.len()).unwrap_or_default());
+        let own = own.get_mut(..y.len()).unwrap_or_default();
+        self.requantize.channels(first, sums, own);
+        self.add(own, y);
+    }
+}
+
+impl AddI8<'_> {
+    /// In a frame of its own: what it needs is not on the stack while sums are requantized.
+    #[inline(never)]
+    fn add(&self, own: &[i8], y: &mut [i8]) {
         let add = self.sum.adder();
         for (y, own) in y.iter_mut().zip(own) {
-            *y = add(own, *y);
+            *y = add(*own, *y);
         }
     }
 }

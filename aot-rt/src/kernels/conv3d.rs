@@ -2,8 +2,7 @@
 
 use super::conv2d::patch;
 use super::filters::{Patch, Segments, products_f32};
-use super::images::Image;
-use super::loops::{chunks, chunks_mut, part};
+use super::loops::{chunks, chunks_mut};
 use super::window::{Axis, Taps};
 use super::{RangeF32, Window2d, kernel_params};
 use crate::Params;
@@ -90,8 +89,7 @@ pub fn conv3d_f32(params: &impl Params<Conv3dF32>, x: &[f32], y: &mut [f32], wei
                 let row_taps = rows.taps(i);
                 for (i, y) in chunks_mut(y, out_channels).enumerate() {
                     let taps = [row_taps, columns.taps(i)];
-                    let mut patch =
-                        patch(&window, Image::whole(part(x, 0, image)), taps, in_channels, in_channels);
+                    let mut patch = patch(&window, usize::MAX, taps, in_channels, in_channels);
                     patch.start[1] += first * filter_image;
                     let step = [depth.dilation * image, filter_image];
                     let cells = Stack { patch, images: count, step, x };

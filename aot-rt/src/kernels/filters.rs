@@ -5,6 +5,7 @@ use core::ops::Range;
 
 use super::dot::{FILTERS, I8_SHARED_READS, dot_i8, dot_i16, dot4_i8};
 use super::loops::{chunks, part};
+use super::microkernel::{DSP, Widened};
 use super::nibbles::Stored;
 use super::real::Real;
 use super::requantize::{Finish, FinishF32, OUTPUTS, RequantizeI16};
@@ -34,6 +35,12 @@ pub(crate) trait Segments<T> {
     fn for_each(&self, segment: impl FnMut(&[T], usize));
 }
 
+/// Cells that are a patch of a slice.
+pub(crate) trait Located<T>: Segments<T> {
+    /// Calls `with` with patch and slice.
+    fn located(&self, with: impl FnOnce(&Patch, &[T]));
+}
+
 /// All cells in one slice.
 impl<T> Segments<T> for &[T] {
     #[inline(always)]
@@ -42,8 +49,22 @@ impl<T> Segments<T> for &[T] {
     }
 }
 
-/// The cells of a patch in an image. Kernels on microcontrollers have no stack to spare for
-/// copies of it.
+impl<T> Located<T> for &[T] {
+    #[inline(always)]
+    fn located(&self, with: impl FnOnce(&Patch, &[T])) {
+        let [start, row, step] = [[0; 2]; 3];
+        with(&Patch { rows: 1, segments: 1, segment: self.len(), start, row, step, ring: usize::MAX }, self);
+    }
+}
+
+impl<T> Located<T> for (&Patch, &[T]) {
+    #[inline(always)]
+    fn located(&self, with: impl FnOnce(&Patch, &[T])) {
+        with(self.0, self.1);
+    }
+}
+
+/// The cells of a patch in an image.
 impl<T> Segments<T> for (&Patch, &[T]) {
     #[inline(always)]
     fn for_each(&self, mut segment: impl FnMut(&[T], usize)) {
@@ -103,7 +124,9 @@ impl Patch {
         finish: &F,
         y: &mut [F::Y],
     ) {
-        if self.is_whole(filter) {
+        if DSP {
+            S::products((self, x), zero, (weights, filter), finish, y);
+        } else if self.is_whole(filter) {
             S::products(part(x, self.start[0], filter), zero, (weights, filter), finish, y);
         } else if filter <= BUFFER {
             let buffer = &mut [zero as i8; BUFFER];
@@ -236,10 +259,65 @@ pub(crate) fn zero_products(cells: impl Segments<i8>, zero: i16, weights_zero: i
 
 /// Products of the differences of the cells under a window from `zero` with many
 /// filters, int8.
-///
-/// Compiled once, like [`products_f32`].
-#[inline(never)]
+#[inline(always)]
 pub(crate) fn products_i8<F: Finish>(
+    cells: impl Located<i8>,
+    zero: i16,
+    filters: (&[i8], usize),
+    finish: &F,
+    y: &mut [F::Y],
+) {
+    if DSP {
+        cells.located(|patch, x| products_of_widened((patch, x), zero, filters, finish, y));
+    } else {
+        products_of_cells(cells, zero, filters, finish, y);
+    }
+}
+
+/// [`products_i8`] with DSP instructions: cells are widened once for all filters, as far as
+/// there is room on the stack, else for as many as are summed together. Compiled once, like
+/// [`products_f32`].
+#[inline(never)]
+fn products_of_widened<F: Finish>(
+    cells: (&Patch, &[i8]),
+    zero: i16,
+    (mut weights, filter): (&[i8], usize),
+    finish: &F,
+    y: &mut [F::Y],
+) {
+    let mut widened = Widened::new(filter);
+    let fits = filter <= Widened::ROOM;
+    let (mut channel, mut is_ready) = (0, false);
+    for y in y.chunks_mut(OUTPUTS) {
+        let mut sums = [0; OUTPUTS];
+        let sums = sums.get_mut(..y.len()).unwrap_or_default();
+        if !is_ready {
+            cells.for_each(|x, at| {
+                if fits {
+                    widened.set(at, x, zero);
+                    return;
+                }
+                let mut weights = weights.get(at..).unwrap_or_default();
+                for x in x.chunks(Widened::ROOM) {
+                    widened.replace(x, zero);
+                    widened.add_products(sums, weights, filter);
+                    weights = weights.get(x.len()..).unwrap_or_default();
+                }
+            });
+            is_ready = fits;
+        }
+        if fits {
+            widened.add_products(sums, weights, filter);
+        }
+        finish.channels(channel, sums, y);
+        channel += y.len();
+        weights = weights.get(y.len() * filter..).unwrap_or_default();
+    }
+}
+
+/// [`products_i8`] with instructions that compilers find. Compiled once, like [`products_f32`].
+#[inline(never)]
+fn products_of_cells<F: Finish>(
     cells: impl Segments<i8>,
     zero: i16,
     (weights, filter): (&[i8], usize),

@@ -5,18 +5,18 @@
 
 use super::loops::{chunks, chunks_mut, part, part_mut};
 use super::overlap::Overlap;
-use super::window::{Taps, Window2d};
+use super::window::{Place, Window2d};
 
 /// The tensors `x` and `y` of a window kernel.
 pub trait Images<T, U = T> {
-    /// Calls `cell` for cells of `y` with the image of `x`, the taps down the rows and
-    /// along the columns, and the channels of the cell.
+    /// Calls `cell` for cells of `y` with the image of `x`, the place of the cell, and its
+    /// channels.
     #[doc(hidden)]
     fn for_each_cell(
         self,
         window: &Window2d,
         channels: [usize; 2],
-        cell: impl FnMut(Image<'_, T>, [Taps; 2], &mut [U]),
+        cell: impl FnMut(Image<'_, T>, Place, &mut [U]),
     );
 }
 
@@ -50,19 +50,17 @@ impl<T: Copy, U> Images<T, U> for Apart<'_, T, U> {
         self,
         window: &Window2d,
         [x_channels, y_channels]: [usize; 2],
-        mut cell: impl FnMut(Image<'_, T>, [Taps; 2], &mut [U]),
+        mut cell: impl FnMut(Image<'_, T>, Place, &mut [U]),
     ) {
         debug_assert_eq!(self.x.len(), window.batch * window.input_cells() * x_channels);
         debug_assert_eq!(self.y.len(), window.batch * window.output_cells() * y_channels);
-        let [rows, columns] = window.axes();
         let y_row = window.output[1] * y_channels;
         let x_images = chunks(self.x, window.input_cells() * x_channels);
         let y_images = chunks_mut(self.y, window.output_cells() * y_channels);
         for (x, y) in x_images.zip(y_images) {
             for (row, y) in chunks_mut(y, y_row).enumerate() {
-                let row_taps = rows.taps(row);
                 for (column, y) in chunks_mut(y, y_channels).enumerate() {
-                    cell(Image::whole(x), [row_taps, columns.taps(column)], y);
+                    cell(Image::whole(x), Place { row, column, skipped: 0 }, y);
                 }
             }
         }
@@ -95,13 +93,12 @@ impl<T: Copy + Default, const CELL: usize> Images<T> for Overlapping<'_, T, CELL
         self,
         window: &Window2d,
         [x_channels, y_channels]: [usize; 2],
-        mut cell: impl FnMut(Image<'_, T>, [Taps; 2], &mut [T]),
+        mut cell: impl FnMut(Image<'_, T>, Place, &mut [T]),
     ) {
         let Self { memory, overlap: Overlap { x, y, reverse } } = self;
         let mut room = [T::default(); CELL];
         debug_assert!(y_channels <= CELL);
         let result = room.get_mut(..y_channels).unwrap_or_default();
-        let [rows, columns] = window.axes();
         let [height, width] = window.output;
         let x_image = window.input_cells() * x_channels;
         let place = |position: usize, end: usize| if reverse { end - 1 - position } else { position };
@@ -109,11 +106,10 @@ impl<T: Copy + Default, const CELL: usize> Images<T> for Overlapping<'_, T, CELL
             let image = place(image, window.batch);
             for row in 0..height {
                 let row = place(row, height);
-                let row_taps = rows.taps(row);
                 for column in 0..width {
                     let column = place(column, width);
                     let image_cells = part(memory, x + image * x_image, x_image);
-                    cell(Image::whole(image_cells), [row_taps, columns.taps(column)], result);
+                    cell(Image::whole(image_cells), Place { row, column, skipped: 0 }, result);
                     let at = y + ((image * height + row) * width + column) * y_channels;
                     for (y, result) in part_mut(memory, at, y_channels).iter_mut().zip(&*result) {
                         *y = *result;
@@ -144,18 +140,17 @@ impl<T: Copy, U> Images<T, U> for Row<'_, T, U> {
         self,
         window: &Window2d,
         [x_channels, y_channels]: [usize; 2],
-        mut cell: impl FnMut(Image<'_, T>, [Taps; 2], &mut [U]),
+        mut cell: impl FnMut(Image<'_, T>, Place, &mut [U]),
     ) {
         let [x_rows, y_rows] = self.rings;
         let [x_row, y_row] = [window.input[1] * x_channels, window.output[1] * y_channels];
         debug_assert_eq!([self.x.len(), self.y.len()], [x_rows * x_row, y_rows * y_row]);
-        let [rows, columns] = window.axes();
-        let mut row_taps = rows.taps(self.row);
-        row_taps.start = remainder(row_taps.start, x_rows);
+        let start = window.axes()[0].taps(self.row).start;
+        let skipped = start - remainder(start, x_rows);
         let x = Image { cells: self.x, ring: x_rows * x_row };
         let y = part_mut(self.y, remainder(self.row, y_rows) * y_row, y_row);
         for (column, y) in chunks_mut(y, y_channels).enumerate() {
-            cell(x, [row_taps, columns.taps(column)], y);
+            cell(x, Place { row: self.row, column, skipped }, y);
         }
     }
 }

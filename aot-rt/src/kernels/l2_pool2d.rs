@@ -24,7 +24,8 @@ kernel_params! {
 /// order, each after the cells of `x` that it needs have been read.
 pub fn l2_pool2d_f32(params: &impl Params<L2Pool2dF32>, images: impl Images<f32>) {
     let p = params.get();
-    images.for_each_cell(&p.window, [p.channels; 2], |x, taps, y| {
+    images.for_each_cell(&p.window, [p.channels; 2], |x, place, y| {
+        let taps = p.window.taps(place);
         let cells = counted_cells(&p.window, taps, None) as f32;
         Patch::new(&p.window, taps, x, p.channels).fold(
             y,

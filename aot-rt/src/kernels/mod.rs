@@ -48,6 +48,7 @@ mod lookup;
 mod loops;
 mod lstm;
 mod mean;
+mod microkernel;
 mod mode;
 mod nibbles;
 mod one_hot;

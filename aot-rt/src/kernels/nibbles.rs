@@ -1,6 +1,6 @@
 //! Weights of four bits: two of them are in a byte, the first in its lower half.
 
-use super::filters::{Segments, products_i8};
+use super::filters::{Located, products_i8};
 use super::loops::chunks;
 use super::requantize::{Finish, OUTPUTS};
 use crate::nibbles::{lower, upper};
@@ -12,7 +12,7 @@ pub(crate) trait Stored {
 
     /// Products of cells with many filters, see [`products_i8`].
     fn products<F: Finish>(
-        cells: impl Segments<i8>,
+        cells: impl Located<i8>,
         zero: i16,
         filters: (&[i8], usize),
         finish: &F,
@@ -34,7 +34,7 @@ impl Stored for Bytes {
 
     #[inline(always)]
     fn products<F: Finish>(
-        cells: impl Segments<i8>,
+        cells: impl Located<i8>,
         zero: i16,
         filters: (&[i8], usize),
         finish: &F,
@@ -53,7 +53,7 @@ impl Stored for Nibbles {
     /// Compiled once, like [`products_i8`].
     #[inline(never)]
     fn products<F: Finish>(
-        cells: impl Segments<i8>,
+        cells: impl Located<i8>,
         zero: i16,
         (weights, filter): (&[i8], usize),
         finish: &F,

@@ -177,7 +177,8 @@ pub(super) fn counted_cells(
 pub fn average_pool2d_f32(params: &impl Params<AveragePool2dF32>, images: impl Images<f32>) {
     let p = params.get();
     let padding_after = p.count_padding.then_some(p.padding_after);
-    images.for_each_cell(&p.window, [p.channels; 2], |x, taps, y| {
+    images.for_each_cell(&p.window, [p.channels; 2], |x, place, y| {
+        let taps = p.window.taps(place);
         let cells = counted_cells(&p.window, taps, padding_after) as f32;
         Patch::new(&p.window, taps, x, p.channels).fold(
             y,
@@ -207,7 +208,8 @@ pub fn average_pool2d_i16(params: &impl Params<AveragePool2dI8>, images: impl Im
 #[inline(always)]
 fn average<T: Quantized>(p: AveragePool2dI8, images: impl Images<T>) {
     let padding_after = p.count_padding.then_some(p.padding_after);
-    images.for_each_cell(&p.window, [p.channels; 2], |x, taps, y| {
+    images.for_each_cell(&p.window, [p.channels; 2], |x, place, y| {
+        let taps = p.window.taps(place);
         let cells = counted_cells(&p.window, taps, padding_after) as u32;
         let [rows, columns] = taps;
         let outside = cells.wrapping_sub((rows.count * columns.count) as u32) as i32;
@@ -230,7 +232,8 @@ fn average<T: Quantized>(p: AveragePool2dI8, images: impl Images<T>) {
 /// it needs have been read.
 pub fn max_pool2d_f32(params: &impl Params<MaxPool2dF32>, images: impl Images<f32>) {
     let p = params.get();
-    images.for_each_cell(&p.window, [p.channels; 2], |x, taps, y| {
+    images.for_each_cell(&p.window, [p.channels; 2], |x, place, y| {
+        let taps = p.window.taps(place);
         Patch::new(&p.window, taps, x, p.channels).fold(
             y,
             f32::MIN,
@@ -257,7 +260,8 @@ pub fn max_pool2d_i16(params: &impl Params<MaxPool2dI8>, images: impl Images<i16
 
 #[inline(always)]
 fn largest<T: Quantized + Into<i16>>(p: MaxPool2dI8, images: impl Images<T>) {
-    images.for_each_cell(&p.window, [p.channels; 2], |x, taps, y| {
+    images.for_each_cell(&p.window, [p.channels; 2], |x, place, y| {
+        let taps = p.window.taps(place);
         Patch::new(&p.window, taps, x, p.channels).fold(
             y,
             // As 16 bits, which more processors compare in vectors than 8.

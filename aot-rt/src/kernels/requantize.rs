@@ -1,10 +1,11 @@
 //! From the sums of a layer's output channels to its results.
 
+use super::microkernel::{self, DSP};
 use super::{OutputI8, RangeF32, RangeI16};
 use crate::fixed_point::{Multiplier, Scaler};
 
 /// Outputs that are requantized together.
-pub(crate) const OUTPUTS: usize = 16;
+pub(crate) const OUTPUTS: usize = microkernel::OUTPUTS;
 
 /// Bias, factor and limits of a layer's output channels.
 #[derive(Clone, Copy)]
@@ -31,7 +32,7 @@ pub(crate) fn factors<T>(all: &[T], first: usize) -> &[T] {
 pub(crate) trait Finish {
     /// A result.
     type Y;
-    /// Sets `y` to the results of as many channels from `first` on.
+    /// Sets `y` to the results of as many channels from `first` on, at most [`OUTPUTS`].
     fn channels(&self, first: usize, sums: &mut [i32], y: &mut [Self::Y]);
 }
 
@@ -68,23 +69,37 @@ impl Finish for Requantize<'_> {
     /// Compiled once: it would make a large part of every kernel.
     #[inline(never)]
     fn channels(&self, first: usize, sums: &mut [i32], y: &mut [i8]) {
-        for (sum, bias) in sums.iter_mut().zip(self.bias.get(first..).unwrap_or_default()) {
-            *sum = sum.wrapping_add(*bias);
-        }
+        let bias = match self.bias {
+            [] => &[0; OUTPUTS],
+            bias => bias.get(first..).unwrap_or_default(),
+        };
+        let (multipliers, shifts) = (factors(self.multipliers, first), factors(self.shifts, first));
         let rounding = self.output.rounding();
-        let outputs = y.iter_mut().zip(sums.iter().map(|sum| sum.wrapping_sub(self.offset)));
-        if let (&[multiplier], &[shift]) = (self.multipliers, self.shifts) {
+        if !DSP && let (&[multiplier], &[shift]) = (multipliers, shifts) {
+            // Without factors to read, compilers find vector instructions.
             let scaler = Scaler::new(Multiplier { multiplier, shift: shift.into() }, rounding);
-            for (y, sum) in outputs {
-                *y = self.output.limit(scaler.apply(sum));
+            for ((y, sum), bias) in y.iter_mut().zip(sums).zip(bias) {
+                *y = self.output.limit(scaler.apply(sum.wrapping_add(*bias).wrapping_sub(self.offset)));
             }
+            return;
+        }
+        let OutputI8 { zero_point, min, max, single_rounding } = self.output;
+        let is_usual = !single_rounding && self.offset == 0 && (min, max) == (i8::MIN.into(), i8::MAX.into());
+        let left = if is_usual {
+            microkernel::requantize((multipliers, shifts), (sums, bias), zero_point, y)
         } else {
-            let multipliers = self.multipliers.get(first..).unwrap_or_default();
-            let shifts = self.shifts.get(first..).unwrap_or_default();
-            for ((y, sum), (&multiplier, &shift)) in outputs.zip(multipliers.iter().zip(shifts)) {
-                let factor = Multiplier { multiplier, shift: shift.into() };
-                *y = self.output.limit(factor.apply(sum, rounding));
-            }
+            y.len()
+        };
+        let y = y.get_mut(..left).unwrap_or_default();
+        let step = usize::from(multipliers.len() > 1);
+        let mut factor = 0;
+        for ((y, sum), bias) in y.iter_mut().zip(sums).zip(bias) {
+            let (Some(&multiplier), Some(&shift)) = (multipliers.get(factor), shifts.get(factor)) else {
+                break;
+            };
+            let sum = sum.wrapping_add(*bias).wrapping_sub(self.offset);
+            *y = self.output.limit(Multiplier { multiplier, shift: shift.into() }.apply(sum, rounding));
+            factor += step;
         }
     }
 }

@@ -36,7 +36,7 @@ pub(crate) struct Axis {
 
 /// The cells of a window, at one position along an axis, that are in the image.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Taps {
+pub(crate) struct Taps {
     /// Cell of the image under the first of them.
     pub(crate) start: usize,
     /// Where the window's edge is, from that of the padding.
@@ -47,7 +47,24 @@ pub struct Taps {
     pub(crate) count: usize,
 }
 
+/// A cell of an image of `y`.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    pub(crate) row: usize,
+    pub(crate) column: usize,
+    /// Rows of `x` before the one that a ring of them starts with.
+    pub(crate) skipped: usize,
+}
+
 impl Window2d {
+    /// The taps of the window at a cell, down the rows and along the columns.
+    #[inline(always)]
+    pub(crate) const fn taps(&self, place: Place) -> [Taps; 2] {
+        let [rows, columns] = self.axes();
+        let rows = rows.taps(place.row);
+        [Taps { start: rows.start.wrapping_sub(place.skipped), ..rows }, columns.taps(place.column)]
+    }
+
     /// Down the rows, and along the columns.
     #[inline(always)]
     pub(crate) const fn axes(&self) -> [Axis; 2] {

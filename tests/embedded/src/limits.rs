@@ -3,13 +3,10 @@
 use crate::images::Level;
 use crate::report::Measured;
 
-/// Most bytes of stack that a run may take. At `size`, kernels hold their parameters there,
-/// which `speed` folds into the code.
-fn stack(level: Level) -> u64 {
-    match level {
-        Level::Speed => 1024,
-        Level::Size => 1280,
-    }
+/// Most bytes of stack that a run may take: less than 1 KiB. Person detection has layers of
+/// 256 channels whose output takes the place of the input: cells are made on the stack.
+fn stack(model: &str) -> u64 {
+    if model == "tflm_person_detect" { 1279 } else { 1023 }
 }
 
 /// Most bytes of RAM beside the workspace: the flag that hands it out, and alignment.
@@ -31,7 +28,7 @@ pub(crate) fn exceeded(figures: &Measured) -> Vec<String> {
         }
     };
     check(".data", figures.contents.data, 0);
-    check("stack", figures.stack, stack(figures.level));
+    check("stack", figures.stack, stack(figures.model));
     check("RAM of the model beside its workspace", figures.ram() - figures.arena, BESIDE_WORKSPACE);
     if figures.board == "M4F" && figures.level == Level::Size {
         for (_, is_code, limit) in FLASH.into_iter().filter(|(name, ..)| *name == figures.model) {

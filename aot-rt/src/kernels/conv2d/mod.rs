@@ -7,14 +7,15 @@ use core::num::NonZeroUsize;
 
 use half::f16;
 
+use super::dot::VECTORS;
 use super::dynamic::{Dynamic, RowQuantization};
 use super::filters::{Patch, products_i16, zero_products};
-use super::images::{Image, Images};
+use super::images::Images;
 use super::loops::{chunks, chunks_mut};
 use super::nibbles::{Bytes, Nibbles, Stored};
 use super::real::Real;
 use super::requantize::{Finish, FinishF32, Requantize, RequantizeI16};
-use super::window::Taps;
+use super::window::{Place, Taps};
 use super::{OutputI8, RangeF32, RangeI16, Window2d, kernel_params};
 use crate::Params;
 
@@ -85,9 +86,9 @@ kernel_params! {
 /// With one group and no dilation, a row of the window is one segment; with one
 /// cell or row, the whole patch is.
 #[inline(always)]
-pub(super) fn patch<T>(
+pub(super) fn patch(
     window: &Window2d,
-    x: Image<'_, T>,
+    ring: usize,
     [rows, columns]: [Taps; 2],
     channels: usize,
     group: usize,
@@ -105,7 +106,7 @@ pub(super) fn patch<T>(
         ],
         row: [row_axis.dilation * column_axis.input * channels, filter_row],
         step: [column_axis.dilation * channels, group],
-        ring: x.ring,
+        ring,
     }
 }
 
@@ -130,9 +131,9 @@ impl Layer {
 
 macro_rules! layer {
     ($($params:ident),*) => {$(
-        impl From<&$params> for Layer {
+        impl From<$params> for Layer {
             #[inline(always)]
-            fn from(p: &$params) -> Self {
+            fn from(p: $params) -> Self {
                 let (in_channels, out_channels) = (p.in_channels, p.out_channels);
                 Self { window: p.window, in_channels, out_channels, groups: p.groups }
             }
@@ -174,7 +175,10 @@ pub fn conv2d_i8(
 ) {
     let p = params.get();
     let requantize = Requantize { bias, multipliers, shifts, offset: 0, output: p.output };
-    convolve_i8::<Bytes, _>(&p, images, weights, |first, offset| requantize.skip(first, offset));
+    let zeros = [p.input_zero_point, p.weights_zero_point];
+    convolve_integers::<Bytes, _, _>(params, zeros, images, weights, |first, offset| {
+        requantize.skip(first, offset)
+    });
 }
 
 /// [`conv2d_i8`] with weights of four bits: two of a filter are in a byte, the first in its
@@ -189,7 +193,10 @@ pub fn conv2d_i4(
 ) {
     let p = params.get();
     let requantize = Requantize { bias, multipliers, shifts, offset: 0, output: p.output };
-    convolve_i8::<Nibbles, _>(&p, images, weights, |first, offset| requantize.skip(first, offset));
+    let zeros = [p.input_zero_point, p.weights_zero_point];
+    convolve_integers::<Nibbles, _, _>(params, zeros, images, weights, |first, offset| {
+        requantize.skip(first, offset)
+    });
 }
 
 /// Convolution of an image that has been quantized when it was there.
@@ -210,7 +217,7 @@ pub fn conv2d_dynamic_i8(
     let Some(row) = RowQuantization::rows(quantization).next() else { return };
     let finish = Dynamic::new(bias, scales, row.scale, p.range);
     let zeros = [row.zero_point().into(), 0];
-    convolve_integers::<Bytes, _>(&Layer::from(&p), zeros, images, weights, |first, _| finish.skip(first));
+    convolve_integers::<Bytes, _, _>(params, zeros, images, weights, |first, _| finish.skip(first));
 }
 
 /// Convolution, int16 with int8 weights.
@@ -229,12 +236,13 @@ pub fn conv2d_i16(
     shifts: &[i8],
 ) {
     let p = params.get();
-    let layer = Layer::from(&p);
+    let layer = Layer::from(p);
     let requantize = RequantizeI16 { bias, multipliers, shifts, range: p.range };
     let (filter, in_group, out_group) = layer.group();
     debug_assert_eq!(weights.len(), filter * p.out_channels);
-    images.for_each_cell(&p.window, [p.in_channels, p.out_channels], |x, taps, y| {
-        let mut patch = patch(&p.window, x, taps, p.in_channels, in_group);
+    images.for_each_cell(&p.window, [p.in_channels, p.out_channels], |x, place, y| {
+        let taps = p.window.taps(place);
+        let mut patch = patch(&p.window, x.ring, taps, p.in_channels, in_group);
         let groups = chunks_mut(y, out_group).zip(chunks(weights, filter * out_group));
         for (group, (y, weights)) in groups.enumerate() {
             products_i16((&patch, x.cells), (weights, filter), &requantize.skip(group * out_group), y);
@@ -256,10 +264,11 @@ pub(super) fn convolve_f32(
     finish: &impl FinishF32,
 ) {
     let p = params.get();
-    let (filter, in_group, out_group) = Layer::from(&p).group();
+    let (filter, in_group, out_group) = Layer::from(p).group();
     debug_assert_eq!(weights.len(), filter * p.out_channels);
-    images.for_each_cell(&p.window, [p.in_channels, p.out_channels], |x, taps, y| {
-        let mut patch = patch(&p.window, x, taps, p.in_channels, in_group);
+    images.for_each_cell(&p.window, [p.in_channels, p.out_channels], |x, place, y| {
+        let taps = p.window.taps(place);
+        let mut patch = patch(&p.window, x.ring, taps, p.in_channels, in_group);
         let groups = chunks_mut(y, out_group).zip(chunks(weights, filter * out_group));
         for (group, (y, weights)) in groups.enumerate() {
             let bias = bias.get(group * out_group..).unwrap_or_default();
@@ -269,34 +278,24 @@ pub(super) fn convolve_f32(
     });
 }
 
-/// The convolution, see [`convolve_integers`].
-#[inline(always)]
-pub(super) fn convolve_i8<S: Stored, F: Finish<Y = i8>>(
-    p: &Conv2dI8,
-    images: impl Images<i8>,
-    weights: &[i8],
-    finish: impl Fn(usize, i32) -> F,
-) {
-    let zeros = [p.input_zero_point, p.weights_zero_point];
-    convolve_integers::<S, F>(&Layer::from(p), zeros, images, weights, finish);
-}
-
 /// The convolution of integers with zero points, with the sums of the channels from the one
 /// given to `finish` on, less what it is given second, going where that says.
 #[inline(always)]
-fn convolve_integers<S: Stored, F: Finish>(
-    layer: &Layer,
+pub(super) fn convolve_integers<S: Stored, T, F: Finish>(
+    params: &impl Params<T>,
     [zero, weights_zero]: [i32; 2],
     images: impl Images<i8, F::Y>,
     weights: &[i8],
     finish: impl Fn(usize, i32) -> F,
-) {
-    let Layer { window, in_channels, out_channels, .. } = *layer;
+) where
+    Layer: From<T>,
+{
+    let layer = Layer::from(params.get());
     let (filter, in_group, out_group) = layer.group();
-    debug_assert_eq!(weights.len(), S::bytes(filter) * out_channels);
+    debug_assert_eq!(weights.len(), S::bytes(filter) * layer.out_channels);
     let zero = zero as i16;
-    images.for_each_cell(&window, [in_channels, out_channels], |x, taps, y| {
-        let mut patch = patch(&window, x, taps, in_channels, in_group);
+    images.for_each_cell(&layer.window, [layer.in_channels, layer.out_channels], |x, place, y| {
+        let mut patch = patch_at(params, x.ring, place, in_group);
         let groups = chunks_mut(y, out_group).zip(chunks(weights, S::bytes(filter) * out_group));
         for (group, (y, weights)) in groups.enumerate() {
             let offset = match weights_zero {
@@ -308,4 +307,31 @@ fn convolve_integers<S: Stored, F: Finish>(
             patch.start[0] += in_group;
         }
     });
+}
+
+/// The patch of a cell. Where the kernel is not compiled for its parameters, it is made in a
+/// frame of its own: not all of them need to be on the stack then, in every frame below.
+#[inline(always)]
+fn patch_at<T, P: Params<T>>(params: &P, ring: usize, place: Place, group: usize) -> Patch
+where
+    Layer: From<T>,
+{
+    #[inline(always)]
+    fn here<T, P: Params<T>>(params: &P, ring: usize, place: Place, group: usize) -> Patch
+    where
+        Layer: From<T>,
+    {
+        let layer = Layer::from(params.get());
+        patch(&layer.window, ring, layer.window.taps(place), layer.in_channels, group)
+    }
+
+    #[inline(never)]
+    fn apart<T, P: Params<T>>(params: &P, ring: usize, place: Place, group: usize) -> Patch
+    where
+        Layer: From<T>,
+    {
+        here(params, ring, place, group)
+    }
+
+    if P::CONSTANT || VECTORS { here(params, ring, place, group) } else { apart(params, ring, place, group) }
 }

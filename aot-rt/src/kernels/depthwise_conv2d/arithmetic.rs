@@ -3,6 +3,7 @@
 use core::marker::PhantomData;
 
 use super::super::RangeF32;
+use super::super::microkernel::Listed;
 use super::super::real::Real;
 use super::super::requantize::{Finish, Requantize, RequantizeI16};
 
@@ -13,6 +14,17 @@ pub(super) trait Arithmetic {
     type Sum: Copy + Default;
     type Y;
     fn multiply_add(&self, sum: Self::Sum, x: Self::X, weight: Self::Weight) -> Self::Sum;
+    /// Adds the products of `N` channels to their sums, if there are instructions for that.
+    #[inline(always)]
+    fn add_listed<const N: usize>(
+        &self,
+        _sums: &mut [Self::Sum; N],
+        _listed: &Listed,
+        _x: &[Self::X],
+        _weights: &[Self::Weight],
+    ) -> bool {
+        false
+    }
     /// Sets `y` to the results of the channels from `first` on.
     fn finish(&self, first: usize, sums: &mut [Self::Sum], y: &mut [Self::Y]);
 }
@@ -61,6 +73,22 @@ impl<F: Finish> Arithmetic for I8<F> {
     fn multiply_add(&self, sum: i32, x: i8, weight: i8) -> i32 {
         let x = i16::from(x).wrapping_sub(self.zero);
         sum.wrapping_add(i32::from(x) * i32::from(weight))
+    }
+
+    #[inline(always)]
+    fn add_listed<const N: usize>(
+        &self,
+        sums: &mut [i32; N],
+        listed: &Listed,
+        x: &[i8],
+        weights: &[i8],
+    ) -> bool {
+        let (fours, rest) = sums.as_chunks_mut();
+        if !rest.is_empty() {
+            return false;
+        }
+        listed.add_to(fours, x, self.zero, weights);
+        true
     }
 
     #[inline(always)]

@@ -225,7 +225,8 @@ fn convolve<A: Arithmetic>(
 ) {
     let out_channels = in_channels * depth_multiplier;
     debug_assert_eq!(weights.len(), window.kernel_cells() * out_channels);
-    images.for_each_cell(window, [in_channels, out_channels], |x, taps, y| {
+    images.for_each_cell(window, [in_channels, out_channels], |x, place, y| {
+        let taps = window.taps(place);
         let patch = Patch::new(window, taps, (x, in_channels), (weights, out_channels));
         patch.channels(arithmetic, depth_multiplier, y);
     });

@@ -4,14 +4,21 @@ use super::super::Window2d;
 use super::super::dot::VECTORS;
 use super::super::images::Image;
 use super::super::loops::chunks_mut;
+use super::super::microkernel::{DSP, Listed};
 use super::super::window::Taps;
 use super::arithmetic::Arithmetic;
 
 /// Channels that are summed together, as long as there are so many.
-const WIDE_BLOCK: usize = if VECTORS { 16 } else { 4 };
+const WIDE_BLOCK: usize = if VECTORS || DSP { 16 } else { 4 };
 
 /// Channels of the remaining ones that are summed together.
-const BLOCK: usize = if VECTORS { 8 } else { 1 };
+const BLOCK: usize = if VECTORS {
+    8
+} else if DSP {
+    4
+} else {
+    1
+};
 
 /// The cells under a window: where they lie in `x` and in the weights.
 #[derive(Clone, Copy)]
@@ -59,12 +66,36 @@ impl<'a, X: Copy, W: Copy> Patch<'a, X, W> {
         A: Arithmetic<X = X, Weight = W>,
     {
         if depth_multiplier == 1 {
-            self.run::<A, false>(arithmetic, [0, 0], y);
+            let mut listed = Listed::new();
+            let listed = (DSP && self.list(&mut listed)).then_some(&listed);
+            self.run::<A, false>(arithmetic, listed, [0, 0], y);
         } else {
             for (x_channel, y) in chunks_mut(y, depth_multiplier).enumerate() {
-                self.run::<A, true>(arithmetic, [x_channel, x_channel * depth_multiplier], y);
+                self.run::<A, true>(arithmetic, None, [x_channel, x_channel * depth_multiplier], y);
             }
         }
+    }
+
+    /// Lists the cells; gives whether there is room for all.
+    #[inline(always)]
+    fn list(&self, listed: &mut Listed) -> bool {
+        let [mut x_row, mut weights_row] = self.start;
+        for _ in 0..self.rows {
+            let [mut x_at, mut weights_at] = [x_row, weights_row];
+            for _ in 0..self.columns {
+                if !listed.push([x_at, weights_at]) {
+                    return false;
+                }
+                x_at += self.step[0];
+                weights_at += self.step[1];
+            }
+            x_row += self.row[0];
+            if x_row >= self.x.ring {
+                x_row -= self.x.ring;
+            }
+            weights_row += self.row[1];
+        }
+        true
     }
 
     /// Computes a run of channels, which all read one channel of `x` if `SHARED`.
@@ -72,15 +103,16 @@ impl<'a, X: Copy, W: Copy> Patch<'a, X, W> {
     fn run<A: Arithmetic<X = X, Weight = W>, const SHARED: bool>(
         &self,
         arithmetic: &A,
+        listed: Option<&Listed>,
         [x_channel, mut channel]: [usize; 2],
         y: &mut [A::Y],
     ) {
         let (wide, rest) = y.as_chunks_mut::<WIDE_BLOCK>();
-        channel = self.blocks::<A, SHARED, WIDE_BLOCK>(arithmetic, [x_channel, channel], wide);
+        channel = self.blocks::<A, SHARED, WIDE_BLOCK>(arithmetic, listed, [x_channel, channel], wide);
         let (blocks, rest) = rest.as_chunks_mut::<BLOCK>();
-        channel = self.blocks::<A, SHARED, BLOCK>(arithmetic, [x_channel, channel], blocks);
+        channel = self.blocks::<A, SHARED, BLOCK>(arithmetic, listed, [x_channel, channel], blocks);
         let (single, _) = rest.as_chunks_mut::<1>();
-        self.blocks::<A, SHARED, 1>(arithmetic, [x_channel, channel], single);
+        self.blocks::<A, SHARED, 1>(arithmetic, listed, [x_channel, channel], single);
     }
 
     /// Computes blocks of `N` channels and returns the next channel.
@@ -88,13 +120,21 @@ impl<'a, X: Copy, W: Copy> Patch<'a, X, W> {
     fn blocks<A: Arithmetic<X = X, Weight = W>, const SHARED: bool, const N: usize>(
         &self,
         arithmetic: &A,
+        listed: Option<&Listed>,
         [x_channel, mut channel]: [usize; 2],
         y: &mut [[A::Y; N]],
     ) -> usize {
         for y in y {
             let mut sums = [A::Sum::default(); N];
             let x_channel = if SHARED { x_channel } else { channel };
-            self.sum::<A, SHARED, N>(arithmetic, [x_channel, channel], &mut sums);
+            let summed = listed.is_some_and(|listed| {
+                let x = self.x.cells.get(x_channel..).unwrap_or_default();
+                let weights = self.weights.get(channel..).unwrap_or_default();
+                arithmetic.add_listed(&mut sums, listed, x, weights)
+            });
+            if !summed {
+                self.sum::<A, SHARED, N>(arithmetic, [x_channel, channel], &mut sums);
+            }
             arithmetic.finish(channel, &mut sums, y);
             channel += N;
         }
