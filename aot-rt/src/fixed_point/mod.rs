@@ -9,6 +9,10 @@ mod interpolated;
 mod inverse_square_root;
 // Words of 64 bits, or only of 32.
 #[cfg(any(not(any(target_pointer_width = "64", target_family = "wasm")), test))]
+#[cfg_attr(
+    any(target_pointer_width = "64", target_family = "wasm"),
+    expect(dead_code, unreachable_pub, reason = "here it is only tested")
+)]
 mod narrow;
 mod transcendental;
 #[cfg(any(target_pointer_width = "64", target_family = "wasm", test))]

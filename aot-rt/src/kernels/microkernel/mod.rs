@@ -65,15 +65,13 @@ impl Widened {
     #[inline(never)]
     pub(crate) fn set(&mut self, at: usize, x: &[i8], zero: i16) {
         // Four by four, where they are four here and there.
-        let (fours, ones) = if at % 4 == 0 { x.as_chunks() } else { (&[][..], x) };
+        let (fours, ones) = if at.is_multiple_of(4) { x.as_chunks() } else { (&[][..], x) };
         let places = self.fours.get_mut(at / 4..).unwrap_or_default();
         processor::widen(fours, zero, places.get_mut(..fours.len()).unwrap_or_default());
-        let mut at = at % 4 + 4 * fours.len();
-        for &x in ones {
+        for (at, &x) in (at % 4 + 4 * fours.len()..).zip(ones) {
             if let Some(four) = places.get_mut(at / 4) {
                 processor::set(four, at % 4, i16::from(x).wrapping_sub(zero));
             }
-            at += 1;
         }
     }
 
