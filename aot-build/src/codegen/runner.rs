@@ -214,10 +214,12 @@ impl Runner<'_> {
     /// deactivation.
     pub(super) fn managed(&self, code: &mut Code, takes_inputs: bool) {
         let inputs = if takes_inputs { self.input_arguments() } else { Vec::new() };
-        let passed = self.passed_on([inputs, self.output_arguments()].concat());
+        let passed = self.all_passed_on([inputs, self.output_arguments()].concat());
         code.indented(|code| {
-            code.line("let result = devices.begin();");
-            code.line(format!("let result = result.and_then(|()| self.run_steps({passed}));"));
+            code.line("let mut result = devices.begin();");
+            code.block("if result.is_ok() {", "}", |code| {
+                code.list("result = self.run_steps(", &passed, ");", CALL_WIDTH);
+            });
             if self.has_state() {
                 code.line("let result = devices.end(result);");
                 // It may be half of what it was and half of what it was to become.
@@ -264,8 +266,13 @@ impl Runner<'_> {
     }
 
     /// What a run hands on: the instrument, what else comes with it, and `arguments`.
+    fn all_passed_on(&self, arguments: Vec<String>) -> Vec<String> {
+        [vec!["instrument".to_owned()], self.company_arguments(), arguments].concat()
+    }
+
+    /// The same, as the arguments of a call.
     pub(super) fn passed_on(&self, arguments: Vec<String>) -> String {
-        [vec!["instrument".to_owned()], self.company_arguments(), arguments].concat().join(", ")
+        self.all_passed_on(arguments).join(", ")
     }
 
     /// Gives the caller's arrays for outputs their names. Those without elements are not written.

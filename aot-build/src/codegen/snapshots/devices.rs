@@ -102,8 +102,10 @@ mod aot_dense {
             devices: &mut DenseDevices<Npu, Dsp>,
             input_1: &[f32; 3],
         ) -> ::core::result::Result<&[f32; 2], DenseError<Npu::Error, Dsp::Error>> {
-            let result = devices.begin();
-            let result = result.and_then(|()| self.run_steps(instrument, devices, input_1));
+            let mut result = devices.begin();
+            if result.is_ok() {
+                result = self.run_steps(instrument, devices, input_1);
+            }
             devices.end(result)?;
             Ok(self.magnitude())
         }
