@@ -10,7 +10,7 @@ use crate::faults::{X, expected};
 use crate::mock::{ACTIVATED, CALLS, DEACTIVATED, Fault, Log, Mock, mocks, product};
 use crate::{bound, packed};
 
-/// What the devices compute, for any step of the model.
+/// What the devices compute, for any step of the models.
 fn compute(kernels: &[&'static Kernel], tensors: &mut [Tensor<'_>]) -> Result<(), KernelError> {
     match (kernels, tensors) {
         ([Kernel::FullyConnectedF32(params)], [x, y, weights, bias]) => {
@@ -22,6 +22,12 @@ fn compute(kernels: &[&'static Kernel], tensors: &mut [Tensor<'_>]) -> Result<()
             let sums = x.elements::<f32>()?.iter().zip(b.elements::<f32>()?);
             for (y, (x, b)) in y.elements_mut::<f32>()?.iter_mut().zip(sums) {
                 *y = -(x + b);
+            }
+        }
+        ([Kernel::AddF32(_)], [x, y, b]) => {
+            let sums = x.elements::<f32>()?.iter().zip(b.elements::<f32>()?);
+            for (y, (x, b)) in y.elements_mut::<f32>()?.iter_mut().zip(sums) {
+                *y = x + b;
             }
         }
         _ => return Err(KernelError::Kernel),
@@ -41,7 +47,7 @@ impl PackedDevice for Mock<'_> {
 }
 
 /// The same as a function.
-fn run(
+pub(crate) fn run(
     device: &mut Mock<'_>,
     step: &'static StepInfo,
     kernels: &[&'static Kernel],

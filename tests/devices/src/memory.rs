@@ -1,6 +1,6 @@
 //! Devices whose memory the CPU does not reach: only what is copied to it is there.
 
-use aot_rt::kernels::{BinaryF32, FullyConnectedF32};
+use aot_rt::kernels::BinaryF32;
 use aot_rt::metadata::PoolKind;
 use aot_rt::{DType, Device, DeviceCall, DeviceMemory, DeviceTensor, Elements, Instrument, StepInfo};
 
@@ -101,22 +101,30 @@ impl DeviceMemory for Unit<'_> {
     }
 }
 
-impl sealed::SealedNpu for Unit<'_> {
-    fn fully_connected_f32(
-        &mut self,
-        step: &'static StepInfo,
-        _: &'static FullyConnectedF32,
-        x: DeviceTensor,
-        y: DeviceTensor,
-        weights: &[f32],
-        _: &[f32],
-    ) -> Result<(), Fault> {
-        self.mock.kernel(step)?;
-        let x = self.memory.load(x);
-        self.memory.store(y, &product(&x, weights));
-        Ok(())
-    }
+/// Drivers of units that multiply by matrices in their own memory.
+macro_rules! products {
+    ($($interface:path)*) => {$(
+        impl $interface for crate::memory::Unit<'_> {
+            fn fully_connected_f32(
+                &mut self,
+                step: &'static aot_rt::StepInfo,
+                _: &'static aot_rt::kernels::FullyConnectedF32,
+                x: aot_rt::DeviceTensor,
+                y: aot_rt::DeviceTensor,
+                weights: &[f32],
+                _: &[f32],
+            ) -> Result<(), crate::mock::Fault> {
+                self.mock.kernel(step)?;
+                let x = self.memory.load(x);
+                self.memory.store(y, &crate::mock::product(&x, weights));
+                Ok(())
+            }
+        }
+    )*};
 }
+pub(crate) use products;
+
+products!(sealed::SealedNpu);
 
 impl sealed::SealedAux for Mock<'_> {
     fn add_f32(

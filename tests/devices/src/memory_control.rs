@@ -1,34 +1,13 @@
 //! Devices with memory of their own within branches and loops, and in models that share memory.
 
-use aot_rt::kernels::{BinaryF32, FullyConnectedF32, UnaryF32};
-use aot_rt::{DeviceCall, DeviceTensor, StepError, StepInfo, UntilError};
+use aot_rt::kernels::{BinaryF32, UnaryF32};
+use aot_rt::{DeviceCall, StepError, StepInfo, UntilError};
 
 use crate::faults::{Failure, Subject, expected, failure, inject, step_all};
-use crate::memory::{Unit, X};
+use crate::memory::{Unit, X, products};
 use crate::mock::{Fault, Log, Mock, product};
 use crate::weights::FIRST;
 use crate::{sealed_branches, sealed_loops, sealed_shared};
-
-macro_rules! products {
-    ($($interface:path)*) => {$(
-        impl $interface for Unit<'_> {
-            fn fully_connected_f32(
-                &mut self,
-                step: &'static StepInfo,
-                _: &'static FullyConnectedF32,
-                x: DeviceTensor,
-                y: DeviceTensor,
-                weights: &[f32],
-                _: &[f32],
-            ) -> Result<(), Fault> {
-                self.mock.kernel(step)?;
-                let x = self.memory.load(x);
-                self.memory.store(y, &product(&x, weights));
-                Ok(())
-            }
-        }
-    )*};
-}
 
 products!(sealed_branches::ThreeNpu sealed_loops::LoopsNpu sealed_shared::FirstNpu sealed_shared::BothNpu);
 

@@ -3,8 +3,9 @@
 use aot_rt::kernels::Kernel;
 use aot_rt::{DeviceEntry, KernelError, PackedDevice, StepInfo, Tensor};
 
+use crate::conventions;
 use crate::memory::{Memory, Unit, X, expected, order, units};
-use crate::mock::{Fault, Log, Mock, product};
+use crate::mock::{Fault, Log, product};
 use crate::{sealed_bound, sealed_packed};
 
 /// What the devices compute.
@@ -41,61 +42,11 @@ impl PackedDevice for Unit<'_> {
     }
 }
 
-/// The sum of slices.
-fn add(
-    aux: &mut Mock<'_>,
-    step: &'static StepInfo,
-    _: &[&'static Kernel],
-    tensors: &mut [Tensor<'_>],
-) -> Result<(), Fault> {
-    aux.kernel(step)?;
-    let [x, y, b] = tensors else { panic!("{tensors:?}") };
-    let (x, b) = (x.elements::<f32>().expect("a slice"), b.elements::<f32>().expect("a slice"));
-    for ((y, x), b) in y.elements_mut::<f32>().expect("a slice").iter_mut().zip(x).zip(b) {
-        *y = x + b;
-    }
-    Ok(())
-}
-
-/// A device without memory of its own.
-struct Aux<'l>(Mock<'l>);
-
-impl aot_rt::Device for Aux<'_> {
-    type Error = Fault;
-
-    fn activate(&mut self) -> Result<(), Fault> {
-        self.0.activate()
-    }
-
-    fn open(&mut self, step: &'static StepInfo) -> Result<(), Fault> {
-        self.0.open(step)
-    }
-
-    fn close(&mut self, step: &'static StepInfo) -> Result<(), Fault> {
-        self.0.close(step)
-    }
-
-    fn deactivate(&mut self) -> Result<(), Fault> {
-        self.0.deactivate()
-    }
-}
-
-impl PackedDevice for Aux<'_> {
-    fn call(
-        &mut self,
-        step: &'static StepInfo,
-        kernels: &[&'static Kernel],
-        tensors: &mut [Tensor<'_>],
-    ) -> Result<(), Fault> {
-        add(&mut self.0, step, kernels, tensors)
-    }
-}
-
 #[test]
 fn one_method_runs_every_step() {
     let log = Log::default();
     let (npu, dsp, aux) = units(&log);
-    let mut devices = sealed_packed::SealedDevices::new(npu, dsp, Aux(aux));
+    let mut devices = sealed_packed::SealedDevices::new(npu, dsp, aux);
     let mut net = sealed_packed::Sealed::new();
     for flag in [false, true] {
         log.restart(0..0);
@@ -110,7 +61,7 @@ fn kernels_are_bound_by_name() {
     let log = Log::default();
     let (npu, dsp, aux) = units(&log);
     let products = [DeviceEntry { name: "fully_connected_f32", function: run }];
-    let sums = [DeviceEntry { name: "add_f32", function: add }];
+    let sums = [DeviceEntry { name: "add_f32", function: conventions::run }];
     let mut devices = sealed_bound::SealedDevices::new(
         sealed_bound::SealedDevices::bind_npu(npu, &[&products]).unwrap(),
         sealed_bound::SealedDevices::bind_dsp(dsp, &[&products]).unwrap(),
