@@ -2,6 +2,7 @@
 #![expect(unsafe_code, reason = "the blob's bytes are cast to element types")]
 
 use crate::Element;
+use crate::kernels::{Filters, IN_BLOCKS};
 
 /// Weights, biases and tables of a model, little-endian, aligned to 16 bytes.
 #[repr(C, align(16))]
@@ -26,6 +27,33 @@ impl<const BYTES: usize> Constants<BYTES> {
             Some(bytes) => Self(*bytes),
             None => panic!("the blob has fewer bytes"),
         }
+    }
+
+    /// The constants with filters of int8 weights, one behind the other row by row, as this
+    /// processor's kernels of blocked filters take them: those without vectors in blocks of four
+    /// filters and four weights. `filters` are apart from each other.
+    ///
+    /// # Panics
+    ///
+    /// When filters are not aligned or out of bounds: while rustc compiles, since this is for
+    /// statics.
+    ///
+    /// ```
+    /// use aot_rt::kernels::Filters;
+    /// const ROWS: aot_rt::Constants<12> = aot_rt::Constants::new([7; 12]);
+    /// static BLOCKS: aot_rt::Constants<12> =
+    ///     ROWS.with_blocks(&[Filters { at: 0, groups: 1, filters: 4, len: 3 }]);
+    /// assert_eq!(BLOCKS.get::<i8, 0, 12>(), &[7; 12]);
+    /// ```
+    #[must_use]
+    pub const fn with_blocks(self, filters: &[Filters]) -> Self {
+        let mut blocks = self.0;
+        let mut i = 0;
+        while IN_BLOCKS && i < filters.len() {
+            filters[i].arrange(&self.0, &mut blocks);
+            i += 1;
+        }
+        Self(blocks)
     }
 
     /// `LEN` elements from byte `OFFSET` on.

@@ -4,13 +4,15 @@
 //! `CONSTANTS`. With pools, each is a memory with a type of its own, `NetDtcm`; one to which
 //! constants are copied is one like those of activations.
 
+use aot_rt::kernels::Filters;
 use aot_rt::{Access, DType};
 
+use super::blocked::Blocked;
 use super::literal::integer;
 use super::names::camel_case;
 use super::writer::Code;
-use crate::Compiled;
 use crate::program::{ConstantView, PlacedPool};
+use crate::{Compiled, Model};
 
 /// Alignment of the memories of `aot_rt`.
 const ALIGNMENT: usize = 16;
@@ -91,6 +93,8 @@ pub(super) struct ConstantStatic {
     pub(super) pool: PlacedPool,
     /// Position of the memory that it is copied to.
     copy: Option<usize>,
+    /// Filters in it that stand in blocks.
+    filters: Vec<Filters>,
 }
 
 /// What a constant is for a step.
@@ -120,17 +124,21 @@ pub(super) struct Owner {
     /// The module around the type, seen from the module of the steps.
     pub(super) path: &'static str,
     pub(super) is_shared: bool,
+    /// Filters among the constants that stand in blocks.
+    pub(super) blocked: Blocked,
 }
 
 impl Owner {
-    /// A runner.
-    pub(super) fn runner(name: &str) -> Self {
-        Self { name: name.to_owned(), path: "super", is_shared: false }
+    /// The runner of a model.
+    pub(super) fn runner(model: &Model) -> Self {
+        let blocked = Blocked::of(&[model]);
+        Self { name: model.type_name.clone(), path: "super", is_shared: false, blocked }
     }
 
-    /// What several runners share.
-    pub(super) fn shared(name: &str) -> Self {
-        Self { name: name.to_owned(), path: "super::super", is_shared: true }
+    /// What the runners of several models share.
+    pub(super) fn shared(name: &str, models: &[Model]) -> Self {
+        let blocked = Blocked::of(&models.iter().collect::<Vec<_>>());
+        Self { name: name.to_owned(), path: "super::super", is_shared: true, blocked }
     }
 
     /// The type, seen from the module of the steps.
@@ -179,6 +187,7 @@ impl Memories {
             },
             path: if owner.is_shared { "super::super::" } else { "" },
             pool: pool.clone(),
+            filters: owner.blocked.within(pool.start..pool.start + pool.bytes),
             copy: memories.iter().position(|memory| memory.is_copy() && memory.pool.name == pool.name),
         });
         let statics = statics.collect();
@@ -327,16 +336,17 @@ impl ConstantStatic {
 
     fn print(&self, code: &mut Code, owner: &str, depth: &str, is_plain: bool) {
         let data = format!("{depth}CONSTANT_DATA");
+        let blocks = self.blocks(code);
         if is_plain {
             return code.assign(
                 &format!("static {}: ::aot_rt::Constants<{{ {owner}::CONSTANT_BYTES }}>", self.name),
-                &format!("::aot_rt::Constants::new(*{data})"),
+                &format!("::aot_rt::Constants::new(*{data}){blocks}"),
             );
         }
         let bytes = bytes_constant(&self.pool);
         let ty = aligned(&self.pool, &format!("::aot_rt::Constants<{{ {owner}::{bytes} }}>"));
         let start = integer(self.pool.start);
-        let mut value = format!("::aot_rt::Constants::part({data}, {start})");
+        let mut value = format!("::aot_rt::Constants::part({data}, {start}){blocks}");
         if alignment(&self.pool).is_some() {
             value = format!("::aot_rt::Aligned::new({value})");
         }
@@ -348,6 +358,25 @@ impl ConstantStatic {
             }),
             None => code.assign(&format!("static {}: {ty}", self.name), &value),
         }
+    }
+
+    /// Prints which filters stand in blocks; gives what the value has behind it for that.
+    fn blocks(&self, code: &mut Code) -> String {
+        if self.filters.is_empty() {
+            return String::new();
+        }
+        let name = self.name.replacen("CONSTANTS", "FILTERS", 1);
+        code.doc("Filters that stand in blocks where the processor's kernels read them so.");
+        code.block(format!("const {name}: &[::aot_rt::kernels::Filters] = &["), "];", |code| {
+            for Filters { at, groups, filters, len } in &self.filters {
+                let [at, groups, filters, len] = [at, groups, filters, len].map(|value| integer(*value));
+                code.line(format!(
+                    "::aot_rt::kernels::Filters {{ at: {at}, groups: {groups}, filters: {filters}, len: {len} }},"
+                ));
+            }
+        });
+        code.blank();
+        format!(".with_blocks({name})")
     }
 }
 

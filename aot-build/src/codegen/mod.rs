@@ -4,6 +4,7 @@
 //! it to a file, and a person debugs it. It holds no `unsafe`; what it calls is in
 //! `::aot_rt`.
 
+mod blocked;
 mod calls;
 mod constructors;
 mod control;
@@ -115,7 +116,7 @@ pub struct Generated {
 ///
 /// When it has more bytes than `source_limit`, or a device's name cannot be one in it.
 pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Problem> {
-    let ports = Ports::new(&model.compiled, &model.config, Owner::runner(&model.type_name));
+    let ports = Ports::new(&model.compiled, &model.config, Owner::runner(model));
     let devices = Devices::new(model)?;
     let steps = Steps::new(model, &ports, &devices);
     let runner = Runner { model, ports: &ports, devices: &devices };
@@ -144,7 +145,7 @@ pub fn generate(model: &Model, attributes: &[String]) -> Result<Generated, Probl
 ///
 /// When a device's name cannot be one in it.
 pub fn declaration_of_run(model: &Model) -> Result<String, Problem> {
-    let ports = Ports::new(&model.compiled, &model.config, Owner::runner(&model.type_name));
+    let ports = Ports::new(&model.compiled, &model.config, Owner::runner(model));
     let devices = Devices::new(model)?;
     Ok(Runner { model, ports: &ports, devices: &devices }.declaration_of_run())
 }

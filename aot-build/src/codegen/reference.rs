@@ -42,7 +42,7 @@ pub fn reference_devices(
     krate: &str,
     folder: &str,
 ) -> Result<Option<ReferenceDevices>, Problem> {
-    let ports = Ports::new(&model.compiled, &model.config, Owner::runner(&model.type_name));
+    let ports = Ports::new(&model.compiled, &model.config, Owner::runner(model));
     let devices = Devices::new(model)?;
     if !devices.is_used() {
         return Ok(None);

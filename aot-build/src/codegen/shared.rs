@@ -28,12 +28,13 @@ pub(crate) fn generate_shared(
     attributes: &[&[String]],
 ) -> Result<Generated, Problem> {
     let mut names = Names::new([]);
+    let owner = Owner::shared(type_name, models);
     let sharers: Vec<Sharer<'_>> = models
         .iter()
         .map(|model| {
             Ok(Sharer {
                 method: names.port("model", &model.type_name),
-                ports: Ports::new(&model.compiled, &model.config, Owner::shared(type_name)),
+                ports: Ports::new(&model.compiled, &model.config, owner.clone()),
                 devices: Devices::new(model)?,
                 model,
             })

@@ -390,7 +390,8 @@ impl<'m> Steps<'m> {
         let rest = arguments.iter().filter(|argument| !["x", "y", "memory"].contains(&argument.name));
         call.extend(tensors);
         call.extend(rest.map(|argument| self.operand(site, argument.name)));
-        code.list(&format!("kernels::{}(", kernel.name()), &call, ");", CALL_WIDTH);
+        let function = self.memories().owner.blocked.function(site.step, kernel);
+        code.list(&format!("kernels::{function}("), &call, ");", CALL_WIDTH);
     }
 
     /// The parameters for the caller's arrays.

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use aot_rt::DType;
 
+use super::constants::alignment;
 use super::pools::{CPU, no_pool, reached_by_all, unit};
 use super::{ConstantPool, ConstantView, Initial, Operand, PlacedPool, Program, Step};
 use crate::config::Pool;
@@ -119,7 +120,7 @@ fn chosen(constants: &[Constant<'_>], pools: &[(String, Pool)]) -> Result<Vec<Ve
     for i in order {
         let Constant { dtype, bytes, units, reader, .. } = &constants[i];
         let end = |pool: usize| {
-            let alignment = pools[pool].1.alignment.unwrap_or(1).max(dtype.size());
+            let alignment = pools[pool].1.alignment.unwrap_or(1).max(alignment(*dtype, bytes.len()));
             ends[pool].next_multiple_of(alignment) + bytes.len()
         };
         let reached = reached_by_all(pools, units);
@@ -137,6 +138,21 @@ fn chosen(constants: &[Constant<'_>], pools: &[(String, Pool)]) -> Result<Vec<Ve
 }
 
 impl Program {
+    /// The constants that are read, and the steps that do; none for what a state starts with.
+    pub(crate) fn constant_reads(&self) -> impl Iterator<Item = (ConstantView, Option<&Step>)> {
+        let states = self.states.iter().filter_map(|state| match state.initial {
+            Initial::Constant(view) => Some((view, None)),
+            Initial::Fill(_) => None,
+        });
+        let steps = self.steps.iter().flat_map(Step::with_nested).flat_map(|step| {
+            step.operands.iter().filter_map(move |operand| match operand {
+                Operand::Constant(view) => Some((*view, Some(step))),
+                Operand::Buffer(_) => None,
+            })
+        });
+        states.chain(steps)
+    }
+
     /// What reads constants: the view, the step's name, its unit and its multiply-accumulates.
     fn constant_uses(&self) -> impl Iterator<Item = (ConstantView, &str, &str, u64)> {
         let states = self.states.iter().filter_map(|state| match state.initial {

@@ -50,12 +50,18 @@ impl ConstantPool {
             return *view;
         }
         let bytes = Arc::make_mut(&mut self.bytes);
-        bytes.resize(bytes.len().next_multiple_of(dtype.size()), 0);
+        bytes.resize(bytes.len().next_multiple_of(alignment(dtype, data.len())), 0);
         let view = ConstantView { offset: bytes.len(), dtype, len };
         bytes.extend_from_slice(data);
         known.push(view);
         view
     }
+}
+
+/// What the offset of a constant is a multiple of: kernels read weights by words, of which the
+/// shortest filters in blocks take four.
+pub(super) fn alignment(dtype: DType, bytes: usize) -> usize {
+    if bytes < 16 { dtype.size() } else { dtype.size().max(4) }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use half::f16;
 use super::add::SumI8;
 use super::conv2d::{Layer, convolve_f32, convolve_integers};
 use super::images::{Apart, Images, Row};
-use super::nibbles::Bytes;
+use super::nibbles::{Blocked, Bytes, Stored};
 use super::requantize::{Finish, FinishF32, OUTPUTS, Requantize};
 use super::{Conv2dF32, Conv2dI8, RangeF32, kernel_params};
 use crate::Params;
@@ -69,10 +69,34 @@ pub fn conv2d_add_i8(
     multipliers: &[i32],
     shifts: &[i8],
 ) {
+    convolve_and_add::<Bytes>(params, images, weights, (bias, multipliers, shifts));
+}
+
+/// [`conv2d_add_i8`] with the filters of each group as
+/// [`Constants::with_blocks`](crate::Constants::with_blocks) arranges them.
+pub fn conv2d_add_blocked_i8(
+    params: &impl Params<Conv2dAddI8>,
+    images: impl Accumulating<i8>,
+    weights: &[i8],
+    bias: &[i32],
+    multipliers: &[i32],
+    shifts: &[i8],
+) {
+    convolve_and_add::<Blocked>(params, images, weights, (bias, multipliers, shifts));
+}
+
+/// [`conv2d_add_i8`], however the weights are stored.
+#[inline(always)]
+fn convolve_and_add<S: Stored>(
+    params: &impl Params<Conv2dAddI8>,
+    images: impl Accumulating<i8>,
+    weights: &[i8],
+    (bias, multipliers, shifts): (&[i32], &[i32], &[i8]),
+) {
     let Conv2dAddI8 { conv2d, sum } = params.get();
     let requantize = Requantize { bias, multipliers, shifts, offset: 0, output: conv2d.output };
     let zeros = [conv2d.input_zero_point, conv2d.weights_zero_point];
-    convolve_integers::<Bytes, _, _>(params, zeros, images, weights, |first, offset| AddI8 {
+    convolve_integers::<S, _, _>(params, zeros, images, weights, |first, offset| AddI8 {
         requantize: requantize.skip(first, offset),
         sum,
     });

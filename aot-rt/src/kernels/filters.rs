@@ -5,6 +5,7 @@ use core::ops::Range;
 
 use super::dot::{FILTERS, I8_SHARED_READS, dot_i8, dot_i16, dot4_i8};
 use super::loops::{chunks, part};
+use super::microkernel::blocks::IN_BLOCKS;
 use super::microkernel::{DSP, Widened};
 use super::nibbles::Stored;
 use super::real::Real;
@@ -97,6 +98,12 @@ impl Patch {
         self.rows == 1 && self.segments == 1 && self.segment == filter
     }
 
+    /// Whether there are cells of `x` under all of the filter.
+    #[inline(always)]
+    fn is_complete(&self, filter: usize) -> bool {
+        self.rows * self.segments * self.segment == filter
+    }
+
     /// Products with many filters, f32: see [`products_f32`].
     #[inline(always)]
     pub(crate) fn products_f32(
@@ -124,7 +131,7 @@ impl Patch {
         finish: &F,
         y: &mut [F::Y],
     ) {
-        if DSP {
+        if S::WIDENS {
             S::products((self, x), zero, (weights, filter), finish, y);
         } else if self.is_whole(filter) {
             S::products(part(x, self.start[0], filter), zero, (weights, filter), finish, y);
@@ -258,7 +265,7 @@ pub(crate) fn zero_products(cells: impl Segments<i8>, zero: i16, weights_zero: i
 }
 
 /// Products of the differences of the cells under a window from `zero` with many
-/// filters, int8.
+/// filters in rows, int8.
 #[inline(always)]
 pub(crate) fn products_i8<F: Finish>(
     cells: impl Located<i8>,
@@ -268,46 +275,56 @@ pub(crate) fn products_i8<F: Finish>(
     y: &mut [F::Y],
 ) {
     if DSP {
-        cells.located(|patch, x| products_of_widened((patch, x), zero, filters, finish, y));
+        cells.located(|patch, x| products_of_widened::<false, F>((patch, x), zero, filters, finish, y));
     } else {
         products_of_cells(cells, zero, filters, finish, y);
     }
 }
 
-/// [`products_i8`] with DSP instructions: cells are widened once for all filters, as far as
-/// there is room on the stack, else for as many as are summed together. Compiled once, like
+/// [`products_i8`] with filters in [blocks](super::microkernel::blocks), where there are any.
+#[inline(always)]
+pub(crate) fn blocked_products_i8<F: Finish>(
+    cells: impl Located<i8>,
+    zero: i16,
+    filters: (&[i8], usize),
+    finish: &F,
+    y: &mut [F::Y],
+) {
+    if IN_BLOCKS {
+        cells.located(|patch, x| products_of_widened::<true, F>((patch, x), zero, filters, finish, y));
+    } else {
+        products_i8(cells, zero, filters, finish, y);
+    }
+}
+
+/// [`products_i8`] for processors without vectors: cells are widened once for all filters, as far
+/// as there is room on the stack, else for as many as are summed together. Compiled once, like
 /// [`products_f32`].
 #[inline(never)]
-fn products_of_widened<F: Finish>(
+fn products_of_widened<const BLOCKED: bool, F: Finish>(
     cells: (&Patch, &[i8]),
     zero: i16,
     (mut weights, filter): (&[i8], usize),
     finish: &F,
     y: &mut [F::Y],
 ) {
-    let mut widened = Widened::new(filter);
-    let fits = filter <= Widened::ROOM;
-    let (mut channel, mut is_ready) = (0, false);
+    let mut widened = Widened::new();
+    let is_partial = !cells.0.is_complete(filter);
+    let mut channel = 0;
     for y in y.chunks_mut(OUTPUTS) {
         let mut sums = [0; OUTPUTS];
         let sums = sums.get_mut(..y.len()).unwrap_or_default();
-        if !is_ready {
-            cells.for_each(|x, at| {
-                if fits {
-                    widened.set(at, x, zero);
-                    return;
+        let mut first = 0;
+        while first < filter {
+            // What is there already is all that there is room for.
+            if channel == 0 || filter > Widened::ROOM {
+                if is_partial && (channel > 0 || first > 0) {
+                    widened.clear();
                 }
-                let mut weights = weights.get(at..).unwrap_or_default();
-                for x in x.chunks(Widened::ROOM) {
-                    widened.replace(x, zero);
-                    widened.add_products(sums, weights, filter);
-                    weights = weights.get(x.len()..).unwrap_or_default();
-                }
-            });
-            is_ready = fits;
-        }
-        if fits {
-            widened.add_products(sums, weights, filter);
+                widened.gather(&cells, zero, first, filter - first);
+            }
+            widened.add_products::<BLOCKED>(sums, (weights, filter), first);
+            first += Widened::ROOM;
         }
         finish.channels(channel, sums, y);
         channel += y.len();

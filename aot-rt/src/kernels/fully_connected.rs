@@ -5,7 +5,7 @@ use half::f16;
 use super::dynamic::{Dynamic, RowQuantization};
 use super::filters::{products_f32, products_i8, products_i16, zero_products};
 use super::loops::{chunks, chunks_mut};
-use super::nibbles::{Bytes, Nibbles, Stored};
+use super::nibbles::{Blocked, Bytes, Nibbles, Stored};
 use super::real::Real;
 use super::requantize::{Requantize, RequantizeI16};
 use super::{OutputI8, RangeF32, RangeI16, kernel_params};
@@ -128,6 +128,20 @@ pub fn fully_connected_i8(
     shifts: &[i8],
 ) {
     multiply_i8::<Bytes>(&params.get(), x, y, weights, (bias, multipliers, shifts));
+}
+
+/// [`fully_connected_i8`] with the rows of weights as
+/// [`Constants::with_blocks`](crate::Constants::with_blocks) arranges them.
+pub fn fully_connected_blocked_i8(
+    params: &impl Params<FullyConnectedI8>,
+    x: &[i8],
+    y: &mut [i8],
+    weights: &[i8],
+    bias: &[i32],
+    multipliers: &[i32],
+    shifts: &[i8],
+) {
+    multiply_i8::<Blocked>(&params.get(), x, y, weights, (bias, multipliers, shifts));
 }
 
 /// [`fully_connected_i8`] with weights of four bits: two of a row are in a byte, the first in

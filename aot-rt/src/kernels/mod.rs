@@ -106,11 +106,12 @@ pub use compare::{
     Compare, CompareI8, Orders, compare_f32, compare_i8, compare_i16, compare_i32, compare_i64,
 };
 pub use conv2d::{
-    Conv2dDynamicI8, Conv2dF32, Conv2dI8, Conv2dI16, conv2d_dynamic_i8, conv2d_f16, conv2d_f32, conv2d_i4,
-    conv2d_i8, conv2d_i16,
+    Conv2dDynamicI8, Conv2dF32, Conv2dI8, Conv2dI16, conv2d_blocked_i8, conv2d_dynamic_i8, conv2d_f16,
+    conv2d_f32, conv2d_i4, conv2d_i8, conv2d_i16,
 };
 pub use conv2d_add::{
-    Accumulating, Conv2dAddF32, Conv2dAddI8, conv2d_add_f16, conv2d_add_f32, conv2d_add_i8,
+    Accumulating, Conv2dAddF32, Conv2dAddI8, conv2d_add_blocked_i8, conv2d_add_f16, conv2d_add_f32,
+    conv2d_add_i8,
 };
 pub use conv3d::{Conv3dF32, conv3d_f32};
 pub use cumulative_sum::{
@@ -126,8 +127,9 @@ pub use elements::{Broadcast, Elements, InPlace};
 pub use elementwise::{ClampF32, CopyI8, LogisticF32, clamp_f32, copy_i8, logistic_f32};
 pub use filters::{filter_blocks, packed_filters};
 pub use fully_connected::{
-    FullyConnectedF32, FullyConnectedI8, FullyConnectedI16, fully_connected_dynamic_i8, fully_connected_f16,
-    fully_connected_f32, fully_connected_i4, fully_connected_i8, fully_connected_i16,
+    FullyConnectedF32, FullyConnectedI8, FullyConnectedI16, fully_connected_blocked_i8,
+    fully_connected_dynamic_i8, fully_connected_f16, fully_connected_f32, fully_connected_i4,
+    fully_connected_i8, fully_connected_i16,
 };
 pub use gather::{GatherI8, gather_i8};
 pub use gather_nd::{GatherNdI8, gather_nd_i8};
@@ -145,6 +147,8 @@ pub use log_softmax::{LogSoftmaxF32, LogSoftmaxI8, log_softmax_f32, log_softmax_
 pub use lookup::{LookupI8, logistic_table, lookup_i8, rescale_table, table_i8, tanh_table};
 pub use lstm::{LstmF32, LstmI8, lstm_f32, lstm_i8, lstm_i16};
 pub use mean::{MeanF32, MeanI8, MeanI16, mean_f32, mean_i8, mean_i16};
+pub use microkernel::blocks::Filters;
+pub(crate) use microkernel::blocks::IN_BLOCKS;
 pub use mode::{Kind, Mode, OperandInfo};
 pub use one_hot::{OneHot, one_hot_i32, one_hot_i64};
 pub use output::{OutputI8, RangeF32, RangeI8, RangeI16};

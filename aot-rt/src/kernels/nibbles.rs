@@ -1,12 +1,18 @@
-//! Weights of four bits: two of them are in a byte, the first in its lower half.
+//! How weights of integers are stored. Of those of four bits, two are in a byte, the first in its
+//! lower half.
 
-use super::filters::{Located, products_i8};
+use super::filters::{Located, blocked_products_i8, products_i8};
 use super::loops::chunks;
+use super::microkernel::DSP;
+use super::microkernel::blocks::IN_BLOCKS;
 use super::requantize::{Finish, OUTPUTS};
 use crate::nibbles::{lower, upper};
 
 /// How the weights of integer filters are stored.
 pub(crate) trait Stored {
+    /// Whether cells are taken as they lie in `x`, to be widened.
+    const WIDENS: bool;
+
     /// Bytes of a filter of so many weights.
     fn bytes(filter: usize) -> usize;
 
@@ -20,13 +26,18 @@ pub(crate) trait Stored {
     );
 }
 
-/// A byte for each.
+/// A byte for each, filters in rows.
 pub(crate) struct Bytes;
+
+/// A byte for each, filters in [blocks](super::microkernel::blocks).
+pub(crate) struct Blocked;
 
 /// Half a byte for each; every filter starts with a whole one.
 pub(crate) struct Nibbles;
 
 impl Stored for Bytes {
+    const WIDENS: bool = DSP;
+
     #[inline(always)]
     fn bytes(filter: usize) -> usize {
         filter
@@ -44,7 +55,29 @@ impl Stored for Bytes {
     }
 }
 
+impl Stored for Blocked {
+    const WIDENS: bool = IN_BLOCKS;
+
+    #[inline(always)]
+    fn bytes(filter: usize) -> usize {
+        filter
+    }
+
+    #[inline(always)]
+    fn products<F: Finish>(
+        cells: impl Located<i8>,
+        zero: i16,
+        filters: (&[i8], usize),
+        finish: &F,
+        y: &mut [F::Y],
+    ) {
+        blocked_products_i8(cells, zero, filters, finish, y);
+    }
+}
+
 impl Stored for Nibbles {
+    const WIDENS: bool = DSP;
+
     #[inline(always)]
     fn bytes(filter: usize) -> usize {
         filter.div_ceil(2)

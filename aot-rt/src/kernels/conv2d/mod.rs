@@ -12,7 +12,7 @@ use super::dynamic::{Dynamic, RowQuantization};
 use super::filters::{Patch, products_i16, zero_products};
 use super::images::Images;
 use super::loops::{chunks, chunks_mut};
-use super::nibbles::{Bytes, Nibbles, Stored};
+use super::nibbles::{Blocked, Bytes, Nibbles, Stored};
 use super::real::Real;
 use super::requantize::{Finish, FinishF32, Requantize, RequantizeI16};
 use super::window::{Place, Taps};
@@ -173,12 +173,20 @@ pub fn conv2d_i8(
     multipliers: &[i32],
     shifts: &[i8],
 ) {
-    let p = params.get();
-    let requantize = Requantize { bias, multipliers, shifts, offset: 0, output: p.output };
-    let zeros = [p.input_zero_point, p.weights_zero_point];
-    convolve_integers::<Bytes, _, _>(params, zeros, images, weights, |first, offset| {
-        requantize.skip(first, offset)
-    });
+    convolve_i8::<Bytes>(params, images, weights, (bias, multipliers, shifts));
+}
+
+/// [`conv2d_i8`] with the filters of each group as
+/// [`Constants::with_blocks`](crate::Constants::with_blocks) arranges them.
+pub fn conv2d_blocked_i8(
+    params: &impl Params<Conv2dI8>,
+    images: impl Images<i8>,
+    weights: &[i8],
+    bias: &[i32],
+    multipliers: &[i32],
+    shifts: &[i8],
+) {
+    convolve_i8::<Blocked>(params, images, weights, (bias, multipliers, shifts));
 }
 
 /// [`conv2d_i8`] with weights of four bits: two of a filter are in a byte, the first in its
@@ -191,12 +199,7 @@ pub fn conv2d_i4(
     multipliers: &[i32],
     shifts: &[i8],
 ) {
-    let p = params.get();
-    let requantize = Requantize { bias, multipliers, shifts, offset: 0, output: p.output };
-    let zeros = [p.input_zero_point, p.weights_zero_point];
-    convolve_integers::<Nibbles, _, _>(params, zeros, images, weights, |first, offset| {
-        requantize.skip(first, offset)
-    });
+    convolve_i8::<Nibbles>(params, images, weights, (bias, multipliers, shifts));
 }
 
 /// Convolution of an image that has been quantized when it was there.
@@ -275,6 +278,22 @@ pub(super) fn convolve_f32(
             patch.products_f32(x.cells, (weights, filter), bias, finish, y);
             patch.start[0] += in_group;
         }
+    });
+}
+
+/// [`conv2d_i8`], however the weights are stored.
+#[inline(always)]
+fn convolve_i8<S: Stored>(
+    params: &impl Params<Conv2dI8>,
+    images: impl Images<i8>,
+    weights: &[i8],
+    (bias, multipliers, shifts): (&[i32], &[i32], &[i8]),
+) {
+    let p = params.get();
+    let requantize = Requantize { bias, multipliers, shifts, offset: 0, output: p.output };
+    let zeros = [p.input_zero_point, p.weights_zero_point];
+    convolve_integers::<S, _, _>(params, zeros, images, weights, |first, offset| {
+        requantize.skip(first, offset)
     });
 }
 

@@ -13,9 +13,12 @@ use super::has;
 
 /// Four cells of 16 bits: the first and the third in a word, then the second and the fourth.
 /// So `sxtb16` leaves the weights.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 #[repr(align(4))]
 pub(crate) struct Four([i16; 4]);
+
+/// Four zeros.
+pub(super) const ZERO: Four = Four([0; 4]);
 
 /// Where a cell is among four: the second and the third change places.
 const fn place(at: usize) -> usize {
@@ -178,6 +181,111 @@ pub(super) fn dots(x: &[Four], sums: &mut [[i32; FILTERS]], weights: &[i8], filt
             b = out(reg) _,
             c = out(reg) _,
             d = out(reg) _,
+        );
+    }
+}
+
+/// Four cells times four filters in a block: 18 instructions for 16 products.
+macro_rules! block {
+    () => {
+        concat!(
+            "ldrd r4, r5, [r0], #8\n",
+            "ldm r1!, {{r8, r9, r10, r12}}\n",
+            "sxtb16 r3, r8\n",
+            "sxtb16 r8, r8, ror #8\n",
+            "smlad r6, r4, r3, r6\n",
+            "smlad r6, r5, r8, r6\n",
+            "sxtb16 r3, r9\n",
+            "sxtb16 r9, r9, ror #8\n",
+            "smlad r7, r4, r3, r7\n",
+            "smlad r7, r5, r9, r7\n",
+            "sxtb16 r3, r10\n",
+            "sxtb16 r10, r10, ror #8\n",
+            "smlad r11, r4, r3, r11\n",
+            "smlad r11, r5, r10, r11\n",
+            "sxtb16 r3, r12\n",
+            "sxtb16 r12, r12, ror #8\n",
+            "smlad lr, r4, r3, lr\n",
+            "smlad lr, r5, r12, lr\n",
+        )
+    };
+}
+
+/// Half of a round, which small code does without.
+#[cfg(not(aot_small))]
+macro_rules! odd_block {
+    () => {
+        block!()
+    };
+}
+#[cfg(aot_small)]
+macro_rules! odd_block {
+    () => {
+        ""
+    };
+}
+
+/// Adds `sum x * w` of filters in [blocks](super::blocks), of which each has `filter` weights, to
+/// their sums; nothing where there are not as many weights, or where they are not aligned to words.
+///
+/// All registers that there are: eight cells a round, as in [`dots`].
+#[inline(never)]
+pub(super) fn blocked_dots(x: &[Four], sums: &mut [[i32; FILTERS]], weights: &[i8], filter: usize) {
+    let filters = FILTERS * sums.len();
+    let needed = filters.saturating_sub(FILTERS) * filter + 4 * FILTERS * x.len();
+    if x.is_empty() || filters == 0 || weights.len() < needed || !weights.as_ptr().addr().is_multiple_of(4) {
+        return;
+    }
+    // From one block to the next, behind the weights of these cells.
+    let step = (FILTERS * filter).wrapping_sub(4 * FILTERS * x.len());
+    let (cells, ends) = (x.as_ptr_range(), sums.as_mut_ptr_range());
+    // SAFETY: for every four sums from `ends.start` to `ends.end`, it reads `x` from
+    // `cells.start` to `cells.end`, eight bytes at a time, and sixteen bytes of the weights for
+    // each, which the check above has found to be there; the next four sums have theirs `step`
+    // behind, `FILTERS * filter` from the start of these. It writes the sums, the registers named,
+    // and six words that it takes of the stack and gives back, two of which keep the registers
+    // that are not to be named. `x` and `sums` are aligned to words, and the check above has found
+    // the weights to be, as `ldrd`, `strd` and `ldm` ask.
+    unsafe {
+        asm!(
+            "push {{r6, r7}}",
+            "push {{r0, r3, r4, r5}}",
+            "4:",
+            "ldr r0, [sp]",
+            "ldr r3, [sp, #4]",
+            "ldrd r6, r7, [r3]",
+            "ldrd r11, lr, [r3, #8]",
+            "sub r3, r2, r0",
+            "tst r3, #8",
+            "bne 3f",
+            "2:",
+            odd_block!(),
+            "3:",
+            block!(),
+            "cmp r0, r2",
+            "bne 2b",
+            "ldr r3, [sp, #4]",
+            "strd r6, r7, [r3], #8",
+            "strd r11, lr, [r3], #8",
+            "ldrd r4, r5, [sp, #8]",
+            "add r1, r1, r5",
+            "str r3, [sp, #4]",
+            "cmp r3, r4",
+            "bne 4b",
+            "add sp, sp, #16",
+            "pop {{r6, r7}}",
+            inout("r0") cells.start => _,
+            inout("r1") weights.as_ptr() => _,
+            in("r2") cells.end,
+            inout("r3") ends.start => _,
+            inout("r4") ends.end => _,
+            inout("r5") step => _,
+            out("r8") _,
+            out("r9") _,
+            out("r10") _,
+            out("r11") _,
+            out("r12") _,
+            out("lr") _,
         );
     }
 }

@@ -1,11 +1,14 @@
-//! The innermost loops of integer kernels, for processors whose instructions compilers do not
-//! find: a few cells times the filters, or channels, that share them.
+//! The innermost loops of integer kernels, for processors without vectors: a few cells times the
+//! filters, or channels, that share them.
 //!
 //! Armv7E-M and Armv8-M with DSP instructions multiply two pairs of 16-bit numbers in one
-//! instruction. Their module has a twin in plain Rust with the same functions and the same
-//! bits, which is tested on hosts; other processors use the loops of [`filters`](super::filters).
+//! instruction, which compilers do not find. Their module has a twin in plain Rust with the same
+//! functions and the same bits, which other processors use and which is tested on hosts.
 //! [`Four`] is how a processor takes four cells that have been widened to 16 bits.
+//!
+//! Filters are rows of weights, or [`blocks`] of them.
 
+pub(crate) mod blocks;
 #[cfg(aot_dsp)]
 mod dsp;
 mod listed;
@@ -21,6 +24,8 @@ pub(crate) use listed::Listed;
 pub(crate) use processor::requantize;
 
 use super::dot::FILTERS;
+use super::filters::Segments;
+use super::loops::part;
 use processor::Four;
 
 /// Whether there are such instructions.
@@ -55,15 +60,35 @@ impl Widened {
     /// Most cells.
     pub(crate) const ROOM: usize = 4 * FOURS;
 
-    /// `len` cells that are at the zero point.
+    /// No cells.
     #[inline(always)]
-    pub(crate) fn new(len: usize) -> Self {
-        Self { fours: [Four::default(); FOURS], len }
+    pub(crate) fn new() -> Self {
+        Self { fours: [processor::ZERO; FOURS], len: 0 }
+    }
+
+    /// Makes these the `len` cells from `first` on of those under a window, in the order of a
+    /// filter; those outside the image are at the zero point.
+    #[inline(always)]
+    pub(crate) fn gather(&mut self, cells: &impl Segments<i8>, zero: i16, first: usize, len: usize) {
+        self.len = len.min(Self::ROOM);
+        let end = first + self.len;
+        cells.for_each(|x, at| {
+            let [skip, stop] = [first, end].map(|place| place.saturating_sub(at).min(x.len()));
+            if skip < stop {
+                self.set(at + skip - first, part(x, skip, stop - skip), zero);
+            }
+        });
+    }
+
+    /// Sets all cells to the zero point.
+    #[inline(always)]
+    pub(crate) fn clear(&mut self) {
+        self.fours.fill(processor::ZERO);
     }
 
     /// Sets the cells from `at` on.
     #[inline(never)]
-    pub(crate) fn set(&mut self, at: usize, x: &[i8], zero: i16) {
+    fn set(&mut self, at: usize, x: &[i8], zero: i16) {
         // Four by four, where they are four here and there.
         let (fours, ones) = if at.is_multiple_of(4) { x.as_chunks() } else { (&[][..], x) };
         let places = self.fours.get_mut(at / 4..).unwrap_or_default();
@@ -75,80 +100,111 @@ impl Widened {
         }
     }
 
-    /// Makes these all the cells.
-    #[inline(always)]
-    pub(crate) fn replace(&mut self, x: &[i8], zero: i16) {
-        self.len = x.len().min(Self::ROOM);
-        self.set(0, x, zero);
+    /// Adds `sum x * w` to the sums of filters of `filter` weights each, in blocks or in rows, as
+    /// far as there are weights. These are the cells from `first` on, a multiple of four.
+    #[inline(never)]
+    pub(crate) fn add_products<const BLOCKED: bool>(
+        &self,
+        sums: &mut [i32],
+        (weights, filter): (&[i8], usize),
+        first: usize,
+    ) {
+        let (whole, rest) = (self.len / 4, self.len % 4);
+        let fours = self.fours.get(..whole).unwrap_or_default();
+        let (blocks, single) = sums.as_chunks_mut::<FILTERS>();
+        // Where a block's last weights start, and those of its next filter.
+        let (last, step) = if BLOCKED {
+            processor::blocked_dots(
+                fours,
+                blocks,
+                weights.get(FILTERS * first..).unwrap_or_default(),
+                filter,
+            );
+            (FILTERS * (first + 4 * whole), rest)
+        } else {
+            processor::dots(fours, blocks, weights.get(first..).unwrap_or_default(), filter);
+            (first + 4 * whole, filter)
+        };
+        let mut at = FILTERS * filter * blocks.len();
+        if rest > 0 {
+            for (n, sum) in blocks.as_flattened_mut().iter_mut().enumerate() {
+                let at = n / FILTERS * FILTERS * filter + n % FILTERS * step;
+                self.add_row(sum, 4 * whole, part(weights, at + last, rest));
+            }
+        }
+        for sum in single {
+            self.add_row(sum, 0, part(weights, at + first, self.len));
+            at += filter;
+        }
     }
 
-    /// Adds `sum x * w` to the sums of filters that are `filter` weights apart, as far as there
-    /// are weights.
+    /// Adds the products of weights with the cells from `at` on: of the few that are left.
     #[inline(never)]
-    pub(crate) fn add_products(&self, sums: &mut [i32], weights: &[i8], filter: usize) {
-        let whole = self.fours.get(..self.len / 4).unwrap_or_default();
-        let (blocks, rest) = sums.as_chunks_mut::<FILTERS>();
-        processor::dots(whole, blocks, weights, filter);
-        let mut first = FILTERS * blocks.len() * filter;
-        for sum in rest {
-            // One filter, as if it were four.
-            let mut four = [[0; FILTERS]];
-            processor::dots(whole, &mut four, weights.get(first..).unwrap_or_default(), 0);
-            *sum = sum.wrapping_add(four[0][0]);
-            first += filter;
-        }
-        for at in 4 * whole.len()..self.len {
+    fn add_row(&self, sum: &mut i32, at: usize, weights: &[i8]) {
+        for (at, &w) in (at..).zip(weights) {
             let Some(four) = self.fours.get(at / 4) else { return };
-            let x = i32::from(processor::get(four, at % 4));
-            let mut at = at;
-            for sum in &mut *sums {
-                *sum = sum.wrapping_add(x * i32::from(weights.get(at).copied().unwrap_or(0)));
-                at += filter;
-            }
+            *sum = sum.wrapping_add(i32::from(processor::get(four, at % 4)) * i32::from(w));
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::blocks::Filters;
     use super::*;
 
-    /// Against the sums as they are defined, with every rest of a division by four.
+    /// Cells of rows, each with its place in the filter.
+    struct Rows<'a>(&'a [(usize, &'a [i8])]);
+
+    impl Segments<i8> for Rows<'_> {
+        fn for_each(&self, mut segment: impl FnMut(&[i8], usize)) {
+            self.0.iter().for_each(|(at, row)| segment(row, *at));
+        }
+    }
+
+    const ROOM: usize = Widened::ROOM;
+
+    /// Sums of `N` filters, with cells that are gathered as far as there is room at a time.
+    fn sums<const BLOCKED: bool, const N: usize>(rows: &Rows<'_>, weights: &[i8], filter: usize) -> [i32; N] {
+        let (mut cells, mut sums) = (Widened::new(), [7; N]);
+        for first in (0..filter).step_by(ROOM) {
+            cells.clear();
+            cells.gather(rows, -128, first, filter - first);
+            cells.add_products::<BLOCKED>(&mut sums, (weights, filter), first);
+        }
+        sums
+    }
+
+    /// Against the sums as they are defined, with every rest of a division by four, and with more
+    /// cells than there is room for.
     #[test]
     fn products_of_widened_cells() {
-        let x: [i8; Widened::ROOM] = core::array::from_fn(|i| (i * 37 % 256) as u8 as i8);
-        let weights: [i8; 9 * (Widened::ROOM + 2)] = core::array::from_fn(|i| (i * 91 % 256) as u8 as i8);
-        for len in (0..13).chain([Widened::ROOM - 1, Widened::ROOM]) {
-            for filters in 0..10 {
-                let filter = len + filters % 3;
-                let mut cells = Widened::new(len);
-                for (i, x) in x[..len].chunks(5).enumerate() {
-                    cells.set(5 * i, x, -128);
-                }
-                let mut sums = [7; 9];
-                let end = (filters * filter).saturating_sub(filters % 3);
-                cells.add_products(&mut sums[..filters], &weights[..end], filter);
-                for (n, sum) in sums[..filters].iter().enumerate() {
-                    let products =
-                        (0..len).map(|i| (i32::from(x[i]) + 128) * i32::from(weights[n * filter + i]));
-                    assert_eq!(*sum, 7 + products.sum::<i32>(), "filter {n} of {filters} with {len} weights");
-                }
-            }
+        const FILTERS: usize = 9;
+        let x: [i8; 2 * ROOM + 7] = core::array::from_fn(|i| (i * 37 % 256) as u8 as i8);
+        let rows: [u8; FILTERS * (2 * ROOM + 7)] = core::array::from_fn(|i| (i * 91 % 256) as u8);
+        for len in (0..13).chain([ROOM - 1, ROOM, ROOM + 1, 2 * ROOM, 2 * ROOM + 7]) {
+            let mut blocks = rows;
+            Filters { at: 0, groups: 1, filters: FILTERS, len }.arrange(&rows, &mut blocks);
+            let [rows, blocks] = [rows, blocks].map(|weights| weights.map(u8::cast_signed));
+            let dot = |weights: &[i8]| {
+                let products = x.iter().zip(weights).map(|(&x, &w)| (i32::from(x) + 128) * i32::from(w));
+                7 + products.sum::<i32>()
+            };
+            let expect: [i32; FILTERS] = core::array::from_fn(|n| dot(&rows[n * len..][..len]));
+            let (first, second) = x[..len].split_at(len / 3);
+            let cells = Rows(&[(0, first), (len / 3, second)]);
+            assert_eq!(sums::<false, FILTERS>(&cells, &rows, len), expect, "{len} cells");
+            assert_eq!(sums::<true, FILTERS>(&cells, &blocks, len), expect, "{len} cells, blocked");
         }
     }
 
     #[test]
-    fn cells_that_are_not_set_count_as_zero() {
-        let mut cells = Widened::new(9);
-        cells.set(6, &[3, 4], 1);
-        let mut sums = [0];
-        cells.add_products(&mut sums, &[1, 1, 1, 1, 1, 1, 10, 100, 1], 9);
-        assert_eq!(sums, [20 + 300]);
-        cells.replace(&[5; 2], 0);
-        cells.add_products(&mut sums, &[1, 2], 2);
-        assert_eq!(sums, [320 + 15]);
+    fn cells_that_are_not_there_count_as_zero() {
+        let cells = Rows(&[(6, &[3, 4])]);
+        let weights = [1, 1, 1, 1, 1, 1, 10, 100, 1];
+        assert_eq!(sums::<false, 1>(&cells, &weights, 9), [7 + 1310 + 13200]);
         // No weights.
-        cells.add_products(&mut sums, &[], 2);
-        assert_eq!(sums, [335]);
+        assert_eq!(sums::<false, 1>(&cells, &[], 9), [7]);
+        assert_eq!(sums::<true, 4>(&cells, &weights, 9), [7; 4]);
     }
 }

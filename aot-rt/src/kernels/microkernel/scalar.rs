@@ -6,6 +6,9 @@ use super::has;
 /// Four cells of 16 bits.
 pub(crate) type Four = [i16; 4];
 
+/// Four zeros.
+pub(super) const ZERO: Four = [0; 4];
+
 /// Sets one of four cells.
 #[inline(always)]
 pub(super) fn set(four: &mut Four, at: usize, x: i16) {
@@ -49,6 +52,26 @@ pub(super) fn dots(x: &[Four], sums: &mut [[i32; FILTERS]], weights: &[i8], filt
         }
         *sums = [a_sum, b_sum, c_sum, d_sum];
         first += FILTERS * filter;
+    }
+}
+
+/// Adds `sum x * w` of filters in blocks, of which each has `filter` weights, to their sums.
+#[inline(never)]
+pub(super) fn blocked_dots(x: &[Four], sums: &mut [[i32; FILTERS]], mut weights: &[i8], filter: usize) {
+    for sums in sums {
+        let [mut a, mut b, mut c, mut d] = *sums;
+        for (x, weights) in x.iter().zip(weights.as_chunks::<{ 4 * FILTERS }>().0) {
+            let dot = |filter: usize| {
+                let products = x.iter().zip(weights.iter().skip(4 * filter));
+                products.fold(0_i32, |sum, (&x, &w)| sum.wrapping_add(i32::from(x) * i32::from(w)))
+            };
+            a = a.wrapping_add(dot(0));
+            b = b.wrapping_add(dot(1));
+            c = c.wrapping_add(dot(2));
+            d = d.wrapping_add(dot(3));
+        }
+        *sums = [a, b, c, d];
+        weights = weights.get(FILTERS * filter..).unwrap_or_default();
     }
 }
 
