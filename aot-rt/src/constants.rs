@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "the blob's bytes are cast to element types")]
 
 use crate::Element;
-use crate::kernels::{Filters, IN_BLOCKS};
+use crate::kernels::{CELLS, Filters, IN_BLOCKS};
 
 /// Weights, biases and tables of a model, little-endian, aligned to 16 bytes.
 #[repr(C, align(16))]
@@ -31,7 +31,7 @@ impl<const BYTES: usize> Constants<BYTES> {
 
     /// The constants with filters of int8 weights, one behind the other row by row, as this
     /// processor's kernels of blocked filters take them: those without vectors in blocks of four
-    /// filters and four weights. `filters` are apart from each other.
+    /// filters. `filters` are apart from each other.
     ///
     /// # Panics
     ///
@@ -50,7 +50,7 @@ impl<const BYTES: usize> Constants<BYTES> {
         let mut blocks = self.0;
         let mut i = 0;
         while IN_BLOCKS && i < filters.len() {
-            filters[i].arrange(&self.0, &mut blocks);
+            filters[i].arrange(CELLS, &self.0, &mut blocks);
             i += 1;
         }
         Self(blocks)

@@ -98,12 +98,6 @@ impl Patch {
         self.rows == 1 && self.segments == 1 && self.segment == filter
     }
 
-    /// Whether there are cells of `x` under all of the filter.
-    #[inline(always)]
-    fn is_complete(&self, filter: usize) -> bool {
-        self.rows * self.segments * self.segment == filter
-    }
-
     /// Products with many filters, f32: see [`products_f32`].
     #[inline(always)]
     pub(crate) fn products_f32(
@@ -309,16 +303,15 @@ fn products_of_widened<const BLOCKED: bool, F: Finish>(
     y: &mut [F::Y],
 ) {
     let mut widened = Widened::new();
-    let is_partial = !cells.0.is_complete(filter);
     let mut channel = 0;
     for y in y.chunks_mut(OUTPUTS) {
         let mut sums = [0; OUTPUTS];
         let sums = sums.get_mut(..y.len()).unwrap_or_default();
         let mut first = 0;
         while first < filter {
-            // What is there already is all that there is room for.
+            // Where there is room for all, they stay.
             if channel == 0 || filter > Widened::ROOM {
-                if is_partial && (channel > 0 || first > 0) {
+                if channel > 0 || first > 0 {
                     widened.clear();
                 }
                 widened.gather(&cells, zero, first, filter - first);

@@ -148,7 +148,7 @@ pub use lookup::{LookupI8, logistic_table, lookup_i8, rescale_table, table_i8, t
 pub use lstm::{LstmF32, LstmI8, lstm_f32, lstm_i8, lstm_i16};
 pub use mean::{MeanF32, MeanI8, MeanI16, mean_f32, mean_i8, mean_i16};
 pub use microkernel::blocks::Filters;
-pub(crate) use microkernel::blocks::IN_BLOCKS;
+pub(crate) use microkernel::blocks::{CELLS, IN_BLOCKS};
 pub use mode::{Kind, Mode, OperandInfo};
 pub use one_hot::{OneHot, one_hot_i32, one_hot_i64};
 pub use output::{OutputI8, RangeF32, RangeI8, RangeI16};

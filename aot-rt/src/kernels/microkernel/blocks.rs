@@ -1,10 +1,11 @@
-//! Filters in blocks of four, of which a processor without vectors reads the weights of four
-//! cells at a time: one address for all, and the words of four filters one behind the other.
+//! Filters in blocks of four, whose weights for a cell, or for four cells, are one behind the
+//! other: there is one address for all of them, and they are read as words.
 
 use super::super::dot::FILTERS;
 
-/// Cells whose weights are together.
-const CELLS: usize = 4;
+/// Cells whose weights for a filter are together: as many as a word takes where two pairs of
+/// numbers are multiplied in an instruction.
+pub(crate) const CELLS: usize = if super::DSP { 4 } else { 1 };
 
 /// Whether this processor's kernels read filters that [`Constants::with_blocks`] has arranged,
 /// in another order than in rows.
@@ -26,17 +27,22 @@ pub struct Filters {
 }
 
 impl Filters {
-    /// Arranges the filters of all groups.
-    pub(crate) const fn arrange<const BYTES: usize>(self, from: &[u8; BYTES], to: &mut [u8; BYTES]) {
+    /// Arranges the filters of all groups, with the weights of `cells` together.
+    pub(crate) const fn arrange<const BYTES: usize>(
+        self,
+        cells: usize,
+        from: &[u8; BYTES],
+        to: &mut [u8; BYTES],
+    ) {
         assert!(self.at.is_multiple_of(4), "filters are not aligned to words");
         let group = self.filters * self.len;
         assert!(self.groups == 1 || group.is_multiple_of(4), "groups are not aligned to words");
-        assert!(self.at + self.groups * group <= BYTES, "filters are out of bounds");
         let (mut first, end) = (self.at, self.at + self.groups * group);
+        assert!(end <= BYTES, "filters are out of bounds");
         while first < end {
             let mut filter = 0;
             while filter + FILTERS <= self.filters {
-                arrange_block(from, to, first + filter * self.len, self.len);
+                arrange_block(from, to, first + filter * self.len, self.len, cells);
                 filter += FILTERS;
             }
             first += group;
@@ -44,28 +50,26 @@ impl Filters {
     }
 }
 
-/// Arranges the block at `start`: of each filter four weights, then of each the next four; at
-/// last of each those that are left.
+/// Arranges the block at `start`: of each filter the weights of `cells`, then of each those of the
+/// next cells; at last of each one, for the cells that are left.
 const fn arrange_block<const BYTES: usize>(
     from: &[u8; BYTES],
     to: &mut [u8; BYTES],
     start: usize,
     len: usize,
+    cells: usize,
 ) {
-    let (mut at, mut cell) = (start, 0);
-    while cell < len {
-        let cells = if len - cell < CELLS { len - cell } else { CELLS };
-        let mut filter = 0;
-        while filter < FILTERS {
-            let row = start + filter * len + cell;
-            let mut i = 0;
-            while i < cells {
-                to[at] = from[row + i];
-                (at, i) = (at + 1, i + 1);
-            }
-            filter += 1;
-        }
-        cell += cells;
+    let whole = len - len % cells;
+    let mut i = 0;
+    while i < FILTERS * len {
+        let (filter, cell) = (i / len, i % len);
+        let place = if cell < whole {
+            (cell / cells * FILTERS + filter) * cells + cell % cells
+        } else {
+            cell * FILTERS + filter
+        };
+        to[start + place] = from[start + i];
+        i += 1;
     }
 }
 
@@ -73,26 +77,38 @@ const fn arrange_block<const BYTES: usize>(
 mod tests {
     use super::*;
 
-    #[test]
-    fn blocks_of_four_by_four() {
-        // Two groups of five filters of six weights each: filter and weight are the digits.
-        let mut rows = [0; 4 + 60];
-        for (i, weight) in rows[4..].iter_mut().enumerate() {
-            *weight = (10 * (i / 6) + i % 6) as u8;
+    /// Two groups of four filters, and two more, of six weights each: filter and weight are the
+    /// digits.
+    const ROWS: [u8; 64] = {
+        let (mut rows, mut i) = ([0; 64], 0);
+        while i < 60 {
+            rows[4 + i] = (10 * (i / 6) + i % 6) as u8;
+            i += 1;
         }
-        let mut blocked = rows;
-        Filters { at: 4, groups: 1, filters: 10, len: 6 }.arrange(&rows, &mut blocked);
+        rows
+    };
+
+    fn arranged(groups: usize, filters: usize, cells: usize) -> [u8; 64] {
+        let mut blocks = ROWS;
+        Filters { at: 4, groups, filters, len: 6 }.arrange(cells, &ROWS, &mut blocks);
+        blocks
+    }
+
+    #[test]
+    fn blocks_of_four_filters() {
+        let fours = arranged(1, 10, 4);
         let first = [0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23, 30, 31, 32, 33];
-        let last = [4, 5, 14, 15, 24, 25, 34, 35];
-        let second = first.map(|weight| weight + 40);
-        assert_eq!(blocked[..4], [0; 4]);
-        assert_eq!((&blocked[4..20], &blocked[20..28]), (&first[..], &last[..]));
-        assert_eq!(blocked[28..44], second);
+        let rest = [4, 14, 24, 34, 5, 15, 25, 35];
+        assert_eq!(fours[..4], [0; 4]);
+        assert_eq!((&fours[4..20], &fours[20..28]), (&first[..], &rest[..]));
+        assert_eq!(fours[28..44], first.map(|weight| weight + 40));
         // Two filters do not make a block.
-        assert_eq!(blocked[52..], rows[52..]);
-        let mut groups = rows;
-        Filters { at: 4, groups: 2, filters: 4, len: 6 }.arrange(&rows, &mut groups);
-        assert_eq!(groups[..52], blocked[..52]);
-        assert_eq!(groups[52..], rows[52..]);
+        assert_eq!(fours[52..], ROWS[52..]);
+        let ones = arranged(1, 10, 1);
+        assert_eq!(ones[4..16], [0, 10, 20, 30, 1, 11, 21, 31, 2, 12, 22, 32]);
+        // Groups by themselves.
+        for (cells, blocks) in [(4, fours), (1, ones)] {
+            assert_eq!(arranged(2, 4, cells), blocks);
+        }
     }
 }

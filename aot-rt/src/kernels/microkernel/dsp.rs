@@ -35,7 +35,7 @@ pub(super) fn set(four: &mut Four, at: usize, x: i16) {
 
 /// One of four cells.
 #[inline(always)]
-pub(super) fn get(four: &Four, at: usize) -> i16 {
+fn get(four: &Four, at: usize) -> i16 {
     four.0.get(place(at)).copied().unwrap_or(0)
 }
 
@@ -211,59 +211,88 @@ macro_rules! block {
     };
 }
 
-/// Half of a round, which small code does without.
+/// The first of its rounds: of eight cells, where an odd number of fours skips half of it, or
+/// of four.
 #[cfg(not(aot_small))]
-macro_rules! odd_block {
+macro_rules! round {
     () => {
-        block!()
+        concat!("tst r3, #8\nbne 3f\n2:\n", block!(), "3:\n", block!())
     };
 }
 #[cfg(aot_small)]
-macro_rules! odd_block {
+macro_rules! round {
     () => {
-        ""
+        concat!("2:\n", block!())
     };
 }
 
-/// Adds `sum x * w` of filters in [blocks](super::blocks), of which each has `filter` weights, to
-/// their sums; nothing where there are not as many weights, or where they are not aligned to words.
+/// Adds `sum x * w` of the first `len` cells and of filters in [blocks](super::blocks), of which
+/// each has `filter` weights, to their sums; nothing where there are not as many cells or weights,
+/// or where weights are not aligned to words.
 ///
-/// All registers that there are: eight cells a round, as in [`dots`].
+/// All registers that there are: eight cells a round, as in [`dots`]; then those that are left.
 #[inline(never)]
-pub(super) fn blocked_dots(x: &[Four], sums: &mut [[i32; FILTERS]], weights: &[i8], filter: usize) {
+pub(super) fn blocked_dots(
+    x: &[Four],
+    len: usize,
+    sums: &mut [[i32; FILTERS]],
+    weights: &[i8],
+    filter: usize,
+) {
     let filters = FILTERS * sums.len();
-    let needed = filters.saturating_sub(FILTERS) * filter + 4 * FILTERS * x.len();
-    if x.is_empty() || filters == 0 || weights.len() < needed || !weights.as_ptr().addr().is_multiple_of(4) {
+    let needed = filters.saturating_sub(FILTERS) * filter + FILTERS * len;
+    if filters == 0 || x.len() < len.div_ceil(4) || weights.len() < needed {
         return;
     }
-    // From one block to the next, behind the weights of these cells.
-    let step = (FILTERS * filter).wrapping_sub(4 * FILTERS * x.len());
-    let (cells, ends) = (x.as_ptr_range(), sums.as_mut_ptr_range());
-    // SAFETY: for every four sums from `ends.start` to `ends.end`, it reads `x` from
-    // `cells.start` to `cells.end`, eight bytes at a time, and sixteen bytes of the weights for
-    // each, which the check above has found to be there; the next four sums have theirs `step`
-    // behind, `FILTERS * filter` from the start of these. It writes the sums, the registers named,
-    // and six words that it takes of the stack and gives back, two of which keep the registers
-    // that are not to be named. `x` and `sums` are aligned to words, and the check above has found
-    // the weights to be, as `ldrd`, `strd` and `ldm` ask.
+    if !weights.as_ptr().addr().is_multiple_of(4) {
+        return;
+    }
+    let end = x.as_ptr().wrapping_add(len / 4);
+    // From behind the weights of these cells to those of the next block.
+    let step = (FILTERS * filter).wrapping_sub(FILTERS * len);
+    let ends = sums.as_mut_ptr_range();
+    // SAFETY: for every four sums from `ends.start` to `ends.end`, it reads `len / 4` times eight
+    // bytes of `x`, and eight more where `len` is no multiple of four, which is `len.div_ceil(4)`
+    // elements: the first check has found them to be there. For each it reads sixteen bytes of the
+    // weights, of the last four as many for each cell that is left: `FILTERS * len`, which the
+    // first check has found to be there, too, with the next four sums `FILTERS * filter` further.
+    // It writes the sums, the registers named, and seven words that it takes of the stack and
+    // gives back, two of which keep the registers that are not to be named. `x` and `sums` are
+    // aligned to words, and the second check has found the weights to be, as `ldrd`, `strd` and
+    // `ldm` ask.
     unsafe {
         asm!(
             "push {{r6, r7}}",
-            "push {{r0, r3, r4, r5}}",
+            "push {{r0, r3, r4, r5, r8}}",
             "4:",
             "ldr r0, [sp]",
             "ldr r3, [sp, #4]",
             "ldrd r6, r7, [r3]",
             "ldrd r11, lr, [r3, #8]",
-            "sub r3, r2, r0",
-            "tst r3, #8",
-            "bne 3f",
-            "2:",
-            odd_block!(),
-            "3:",
-            block!(),
+            "subs r3, r2, r0",
+            "beq 5f",
+            round!(),
             "cmp r0, r2",
             "bne 2b",
+            "5:",
+            "ldr r3, [sp, #16]",
+            "cbz r3, 7f",
+            "ldrd r4, r5, [r0]",
+            "6:",
+            "ldr r8, [r1], #4",
+            "sxtb16 r9, r8",
+            "sxtb16 r8, r8, ror #8",
+            "smlabb r6, r4, r9, r6",
+            "smlabb r7, r4, r8, r7",
+            "smlabt r11, r4, r9, r11",
+            "smlabt lr, r4, r8, lr",
+            // The next cell is the lower half of the other word, then the upper one of this.
+            "lsr r8, r4, #16",
+            "mov r4, r5",
+            "mov r5, r8",
+            "subs r3, r3, #1",
+            "bne 6b",
+            "7:",
             "ldr r3, [sp, #4]",
             "strd r6, r7, [r3], #8",
             "strd r11, lr, [r3], #8",
@@ -272,15 +301,15 @@ pub(super) fn blocked_dots(x: &[Four], sums: &mut [[i32; FILTERS]], weights: &[i
             "str r3, [sp, #4]",
             "cmp r3, r4",
             "bne 4b",
-            "add sp, sp, #16",
+            "add sp, sp, #20",
             "pop {{r6, r7}}",
-            inout("r0") cells.start => _,
+            inout("r0") x.as_ptr() => _,
             inout("r1") weights.as_ptr() => _,
-            in("r2") cells.end,
+            in("r2") end,
             inout("r3") ends.start => _,
             inout("r4") ends.end => _,
             inout("r5") step => _,
-            out("r8") _,
+            inout("r8") len % 4 => _,
             out("r9") _,
             out("r10") _,
             out("r11") _,
@@ -288,6 +317,44 @@ pub(super) fn blocked_dots(x: &[Four], sums: &mut [[i32; FILTERS]], weights: &[i
             out("lr") _,
         );
     }
+}
+
+/// `sum x * w` of as many cells as there are weights, and `sum`.
+#[inline(never)]
+pub(super) fn dot(x: &[Four], weights: &[i8], mut sum: i32) -> i32 {
+    let whole = x.len().min(weights.len() / 4);
+    if whole > 0 {
+        // SAFETY: it reads eight bytes of `x` and four of the weights `whole` times, which is at
+        // least once and as often as both have them. It writes the registers named. These
+        // processors load words from any address; `x` is aligned for them, as `ldrd` asks.
+        unsafe {
+            asm!(
+                "2:",
+                "ldrd {even}, {odd}, [{x}], #8",
+                "ldr {w}, [{weights}], #4",
+                "sxtb16 {v}, {w}",
+                "sxtb16 {w}, {w}, ror #8",
+                "smlad {sum}, {even}, {v}, {sum}",
+                "smlad {sum}, {odd}, {w}, {sum}",
+                "cmp {x}, {end}",
+                "bne 2b",
+                x = inout(reg) x.as_ptr() => _,
+                end = in(reg) x.as_ptr().wrapping_add(whole),
+                weights = inout(reg) weights.as_ptr() => _,
+                sum = inout(reg) sum,
+                even = out(reg) _,
+                odd = out(reg) _,
+                w = out(reg) _,
+                v = out(reg) _,
+                options(nostack),
+            );
+        }
+    }
+    let Some(last) = x.get(whole) else { return sum };
+    for (at, &w) in weights.iter().skip(4 * whole).enumerate() {
+        sum = sum.wrapping_add(i32::from(get(last, at)) * i32::from(w));
+    }
+    sum
 }
 
 /// Sets `y`, from the last output on, to the scaled sums, until one is shifted to the left or
@@ -305,7 +372,8 @@ pub(crate) fn requantize(
     y: &mut [i8],
 ) -> usize {
     let left = y.len();
-    if left == 0 || [sums.len(), bias.len(), multipliers.len(), shifts.len()].iter().any(|len| *len < left) {
+    let there = sums.len().min(bias.len()).min(multipliers.len()).min(shifts.len());
+    if left == 0 || there < left {
         return left;
     }
     // One less than are left.

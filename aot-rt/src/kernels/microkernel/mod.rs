@@ -51,7 +51,7 @@ pub(crate) struct Widened {
 const SMALL: bool = cfg!(aot_small);
 
 /// What there is room for.
-const FOURS: usize = if SMALL { 16 } else { 24 };
+const FOURS: usize = if SMALL { 16 } else { 36 };
 
 /// Outputs that are summed together.
 pub(crate) const OUTPUTS: usize = if DSP && !SMALL { 32 } else { 16 };
@@ -73,17 +73,18 @@ impl Widened {
         self.len = len.min(Self::ROOM);
         let end = first + self.len;
         cells.for_each(|x, at| {
-            let [skip, stop] = [first, end].map(|place| place.saturating_sub(at).min(x.len()));
+            let skip = first.saturating_sub(at);
+            let stop = end.saturating_sub(at).min(x.len());
             if skip < stop {
                 self.set(at + skip - first, part(x, skip, stop - skip), zero);
             }
         });
     }
 
-    /// Sets all cells to the zero point.
+    /// Forgets the cells.
     #[inline(always)]
     pub(crate) fn clear(&mut self) {
-        self.fours.fill(processor::ZERO);
+        *self = Self::new();
     }
 
     /// Sets the cells from `at` on.
@@ -110,47 +111,32 @@ impl Widened {
         first: usize,
     ) {
         let (whole, rest) = (self.len / 4, self.len % 4);
-        let fours = self.fours.get(..whole).unwrap_or_default();
+        let (fours, last) = self.fours.split_at_checked(whole).unwrap_or_default();
+        let from = |at: usize| weights.get(at..).unwrap_or_default();
         let (blocks, single) = sums.as_chunks_mut::<FILTERS>();
-        // Where a block's last weights start, and those of its next filter.
-        let (last, step) = if BLOCKED {
-            processor::blocked_dots(
-                fours,
-                blocks,
-                weights.get(FILTERS * first..).unwrap_or_default(),
-                filter,
-            );
-            (FILTERS * (first + 4 * whole), rest)
+        let mut at = FILTERS * filter * blocks.len() + first;
+        if BLOCKED {
+            processor::blocked_dots(&self.fours, self.len, blocks, from(FILTERS * first), filter);
         } else {
-            processor::dots(fours, blocks, weights.get(first..).unwrap_or_default(), filter);
-            (first + 4 * whole, filter)
-        };
-        let mut at = FILTERS * filter * blocks.len();
-        if rest > 0 {
-            for (n, sum) in blocks.as_flattened_mut().iter_mut().enumerate() {
-                let at = n / FILTERS * FILTERS * filter + n % FILTERS * step;
-                self.add_row(sum, 4 * whole, part(weights, at + last, rest));
+            processor::dots(fours, blocks, from(first), filter);
+            if rest > 0 {
+                let mut at = first + 4 * whole;
+                for sum in blocks.as_flattened_mut() {
+                    *sum = processor::dot(last, part(weights, at, rest), *sum);
+                    at += filter;
+                }
             }
         }
         for sum in single {
-            self.add_row(sum, 0, part(weights, at + first, self.len));
+            *sum = processor::dot(&self.fours, part(weights, at, self.len), *sum);
             at += filter;
-        }
-    }
-
-    /// Adds the products of weights with the cells from `at` on: of the few that are left.
-    #[inline(never)]
-    fn add_row(&self, sum: &mut i32, at: usize, weights: &[i8]) {
-        for (at, &w) in (at..).zip(weights) {
-            let Some(four) = self.fours.get(at / 4) else { return };
-            *sum = sum.wrapping_add(i32::from(processor::get(four, at % 4)) * i32::from(w));
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::blocks::Filters;
+    use super::blocks::{CELLS, Filters};
     use super::*;
 
     /// Cells of rows, each with its place in the filter.
@@ -184,7 +170,7 @@ mod tests {
         let rows: [u8; FILTERS * (2 * ROOM + 7)] = core::array::from_fn(|i| (i * 91 % 256) as u8);
         for len in (0..13).chain([ROOM - 1, ROOM, ROOM + 1, 2 * ROOM, 2 * ROOM + 7]) {
             let mut blocks = rows;
-            Filters { at: 0, groups: 1, filters: FILTERS, len }.arrange(&rows, &mut blocks);
+            Filters { at: 0, groups: 1, filters: FILTERS, len }.arrange(CELLS, &rows, &mut blocks);
             let [rows, blocks] = [rows, blocks].map(|weights| weights.map(u8::cast_signed));
             let dot = |weights: &[i8]| {
                 let products = x.iter().zip(weights).map(|(&x, &w)| (i32::from(x) + 128) * i32::from(w));

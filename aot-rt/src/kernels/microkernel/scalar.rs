@@ -1,6 +1,7 @@
 //! Processors that multiply one pair of numbers in an instruction.
 
 use super::super::dot::FILTERS;
+use super::super::loops::part;
 use super::has;
 
 /// Four cells of 16 bits.
@@ -15,12 +16,6 @@ pub(super) fn set(four: &mut Four, at: usize, x: i16) {
     if let Some(cell) = four.get_mut(at) {
         *cell = x;
     }
-}
-
-/// One of four cells.
-#[inline(always)]
-pub(super) fn get(four: &Four, at: usize) -> i16 {
-    four.get(at).copied().unwrap_or(0)
 }
 
 /// Sets as many cells to `x - zero`.
@@ -55,24 +50,36 @@ pub(super) fn dots(x: &[Four], sums: &mut [[i32; FILTERS]], weights: &[i8], filt
     }
 }
 
-/// Adds `sum x * w` of filters in blocks, of which each has `filter` weights, to their sums.
+/// Adds `sum x * w` of the first `len` cells and of filters in [blocks](super::blocks), of which
+/// each has `filter` weights, to their sums.
 #[inline(never)]
-pub(super) fn blocked_dots(x: &[Four], sums: &mut [[i32; FILTERS]], mut weights: &[i8], filter: usize) {
+pub(super) fn blocked_dots(
+    x: &[Four],
+    len: usize,
+    sums: &mut [[i32; FILTERS]],
+    mut weights: &[i8],
+    filter: usize,
+) {
+    let x = part(x.as_flattened(), 0, len);
     for sums in sums {
         let [mut a, mut b, mut c, mut d] = *sums;
-        for (x, weights) in x.iter().zip(weights.as_chunks::<{ 4 * FILTERS }>().0) {
-            let dot = |filter: usize| {
-                let products = x.iter().zip(weights.iter().skip(4 * filter));
-                products.fold(0_i32, |sum, (&x, &w)| sum.wrapping_add(i32::from(x) * i32::from(w)))
-            };
-            a = a.wrapping_add(dot(0));
-            b = b.wrapping_add(dot(1));
-            c = c.wrapping_add(dot(2));
-            d = d.wrapping_add(dot(3));
+        for (&x, w) in x.iter().zip(weights.as_chunks::<FILTERS>().0) {
+            let x = i32::from(x);
+            a = a.wrapping_add(x * i32::from(w[0]));
+            b = b.wrapping_add(x * i32::from(w[1]));
+            c = c.wrapping_add(x * i32::from(w[2]));
+            d = d.wrapping_add(x * i32::from(w[3]));
         }
         *sums = [a, b, c, d];
         weights = weights.get(FILTERS * filter..).unwrap_or_default();
     }
+}
+
+/// `sum x * w` of as many cells as there are weights, and `sum`.
+#[inline(never)]
+pub(super) fn dot(x: &[Four], weights: &[i8], sum: i32) -> i32 {
+    let products = x.as_flattened().iter().zip(weights).map(|(&x, &w)| i32::from(x) * i32::from(w));
+    products.fold(sum, i32::wrapping_add)
 }
 
 /// Sets `y`, from the last output on, to the scaled sums, as far as there is a better way than
