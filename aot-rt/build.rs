@@ -1,5 +1,5 @@
-//! Tells the crate what no stable `cfg` says: whether the target has the DSP instructions of
-//! Arm's microcontrollers, and whether it is compiled to be small.
+//! Tells the crate what no stable `cfg` says: which architecture of Arm's microcontrollers the
+//! target has, whether it has DSP instructions, and whether it is compiled to be small.
 
 use std::env;
 
@@ -7,13 +7,20 @@ use std::env;
 const ARMV8_M: [&str; 5] = ["cortex-m33", "cortex-m35p", "cortex-m52", "cortex-m55", "cortex-m85"];
 
 fn main() {
-    println!("cargo::rustc-check-cfg=cfg(aot_dsp, aot_small)");
+    println!("cargo::rustc-check-cfg=cfg(aot_armv6m, aot_armv7m, aot_dsp, aot_small)");
     println!("cargo::rerun-if-changed=build.rs");
     let variable = |name| env::var(name).unwrap_or_default();
     let (target, flags) = (variable("TARGET"), variable("CARGO_ENCODED_RUSTFLAGS"));
     let processor =
         flags.split('\x1f').filter_map(|flag| flag.trim_start_matches("-C").split_once("target-cpu="));
     let named = processor.map(|(_, name)| name).next_back().is_some_and(|name| ARMV8_M.contains(&name));
+    let starts_with_any = |starts: &[&str]| starts.iter().any(|start| target.starts_with(start));
+    if starts_with_any(&["thumbv6m-", "thumbv8m.base-"]) {
+        println!("cargo::rustc-cfg=aot_armv6m");
+    }
+    if starts_with_any(&["thumbv7m-", "thumbv7em-", "thumbv8m.main-"]) {
+        println!("cargo::rustc-cfg=aot_armv7m");
+    }
     // All of Armv7E-M have them; of Armv8-M those whose processor is named.
     if target.starts_with("thumbv7em-") || target.starts_with("thumbv8m.main-") && named {
         println!("cargo::rustc-cfg=aot_dsp");

@@ -8,15 +8,27 @@
 //!
 //! Filters are rows of weights, or [`blocks`] of them.
 
+#[cfg(aot_armv6m)]
+mod armv6m;
+#[cfg(aot_armv7m)]
+mod armv7m;
 pub(crate) mod blocks;
 #[cfg(aot_dsp)]
 mod dsp;
 mod listed;
+#[cfg(not(any(aot_armv6m, aot_armv7m)))]
+mod portable;
 #[cfg(any(not(aot_dsp), test))]
 mod scalar;
 
+#[cfg(aot_armv6m)]
+use armv6m::blocked_dots;
+#[cfg(aot_armv7m)]
+use armv7m::blocked_dots;
 #[cfg(aot_dsp)]
 use dsp as processor;
+#[cfg(not(any(aot_armv6m, aot_armv7m)))]
+use portable::blocked_dots;
 #[cfg(not(aot_dsp))]
 use scalar as processor;
 
@@ -116,7 +128,7 @@ impl Widened {
         let (blocks, single) = sums.as_chunks_mut::<FILTERS>();
         let mut at = FILTERS * filter * blocks.len() + first;
         if BLOCKED {
-            processor::blocked_dots(&self.fours, self.len, blocks, from(FILTERS * first), filter);
+            blocked_dots(&self.fours, self.len, blocks, from(FILTERS * first), filter);
         } else {
             processor::dots(fours, blocks, from(first), filter);
             if rest > 0 {
