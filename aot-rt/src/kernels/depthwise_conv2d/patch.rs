@@ -4,21 +4,15 @@ use super::super::Window2d;
 use super::super::dot::VECTORS;
 use super::super::images::Image;
 use super::super::loops::chunks_mut;
-use super::super::microkernel::{DSP, Listed};
+use super::super::microkernel::Listed;
 use super::super::window::Taps;
 use super::arithmetic::Arithmetic;
 
 /// Channels that are summed together, as long as there are so many.
-const WIDE_BLOCK: usize = if VECTORS || DSP { 16 } else { 4 };
+const WIDE_BLOCK: usize = 16;
 
 /// Channels of the remaining ones that are summed together.
-const BLOCK: usize = if VECTORS {
-    8
-} else if DSP {
-    4
-} else {
-    1
-};
+const BLOCK: usize = if VECTORS { 8 } else { 4 };
 
 /// The cells under a window: where they lie in `x` and in the weights.
 #[derive(Clone, Copy)]
@@ -67,7 +61,7 @@ impl<'a, X: Copy, W: Copy> Patch<'a, X, W> {
     {
         if depth_multiplier == 1 {
             let mut listed = Listed::new();
-            let listed = (DSP && self.list(&mut listed)).then_some(&listed);
+            let listed = (!VECTORS && self.list(&mut listed)).then_some(&listed);
             self.run::<A, false>(arithmetic, listed, [0, 0], y);
         } else {
             for (x_channel, y) in chunks_mut(y, depth_multiplier).enumerate() {

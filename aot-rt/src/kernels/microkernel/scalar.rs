@@ -71,16 +71,24 @@ pub(super) fn add_taps(
     (taps, last): (&[[usize; 2]], [usize; 2]),
     x: &[i8],
     zero: i16,
-    weights: &[i8],
+    w: &[i8],
 ) {
     let channels = FILTERS * sums.len();
-    if !has(x, last[0], channels) || !has(weights, last[1], channels) {
+    if !has(x, last[0], channels) || !has(w, last[1], channels) {
         return;
     }
-    for &[x_at, w_at] in taps {
-        let [x, w] = [x.get(x_at..), weights.get(w_at..)].map(Option::unwrap_or_default);
-        for ((sum, &x), &w) in sums.as_flattened_mut().iter_mut().zip(x).zip(w) {
-            *sum = sum.wrapping_add(i32::from(i16::from(x).wrapping_sub(zero)) * i32::from(w));
+    let mut base = 0;
+    for to in sums {
+        // Of their own, or compilers store them for every tap.
+        let mut sums = *to;
+        for &[x_at, w_at] in taps {
+            let [x, w] = [x.get(x_at + base..), w.get(w_at + base..)].map(Option::unwrap_or_default);
+            let (Some(x), Some(w)) = (x.first_chunk::<FILTERS>(), w.first_chunk::<FILTERS>()) else { return };
+            for ((sum, &x), &w) in sums.iter_mut().zip(x).zip(w) {
+                *sum = sum.wrapping_add(i32::from(i16::from(x).wrapping_sub(zero)) * i32::from(w));
+            }
         }
+        *to = sums;
+        base += FILTERS;
     }
 }
