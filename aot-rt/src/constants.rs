@@ -42,7 +42,7 @@ impl<const BYTES: usize> Constants<BYTES> {
     /// use aot_rt::kernels::Filters;
     /// const ROWS: aot_rt::Constants<12> = aot_rt::Constants::new([7; 12]);
     /// static BLOCKS: aot_rt::Constants<12> =
-    ///     ROWS.with_blocks(&[Filters { at: 0, groups: 1, filters: 4, len: 3 }]);
+    ///     ROWS.with_blocks(&[Filters::new(0, 1, 4, 3)]);
     /// assert_eq!(BLOCKS.get::<i8, 0, 12>(), &[7; 12]);
     /// ```
     #[must_use]

@@ -74,14 +74,70 @@ fn filters(step: &Step) -> Option<(ConstantView, Filters)> {
     };
     let weights = step.operand_infos().iter().position(|(name, _)| *name == "weights")?;
     let Operand::Constant(view) = *step.operands.get(weights)? else { return None };
-    // Kernels read words of them.
-    let is_aligned = |at: usize| at.is_multiple_of(4);
-    let fits = view.len > 0 && is_aligned(view.offset) && (groups == 1 || is_aligned(filters * len));
-    fits.then_some((view, Filters { at: view.offset, groups, filters, len }))
+    let filters = Filters::new(view.offset, groups, filters, len);
+    (view.len > 0 && filters.are_aligned()).then_some((view, filters))
 }
 
 fn of_conv2d(params: &Conv2dI8) -> (usize, usize, usize) {
     let groups = params.groups.max(1);
     let [height, width] = params.window.kernel;
     (groups, params.out_channels / groups, height * width * (params.in_channels / groups))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Data;
+    use crate::graph::sketch::{Sketch, i8_type};
+    use crate::ops::FullyConnected;
+    use crate::{Config, SourceInfo, compile};
+
+    /// A layer for each `[outputs, inputs]`, with weights that count from `first` on.
+    fn layers(layers: &[([usize; 2], i8)], config: Config) -> Model {
+        let mut sketch = Sketch::new();
+        let mut results = Vec::new();
+        for (i, &([outputs, inputs], first)) in layers.iter().enumerate() {
+            let x = sketch.input(&format!("x{i}"), i8_type([1, inputs], 0.5, 0));
+            let weights: Vec<i8> = (first..).take(outputs * inputs).collect();
+            let weights = Data::from_i8s(&weights);
+            let weights = sketch.constant(&format!("w{i}"), i8_type([outputs, inputs], 0.5, 0), weights);
+            let y = i8_type([1, outputs], 1.0, 0);
+            results.push(sketch.typed(&format!("y{i}"), FullyConnected::default(), &[x, weights], y));
+        }
+        let compiled = compile(sketch.finish(&results), &config).unwrap();
+        Model { type_name: "Net".into(), source: SourceInfo::default(), compiled, config }
+    }
+
+    /// What the filters of the model are, without where they start.
+    fn found(model: &Model) -> Vec<[usize; 3]> {
+        let filters = Blocked::of(&[model]).0.into_values();
+        filters.map(|Filters { groups, filters, len, .. }| [groups, filters, len]).collect()
+    }
+
+    #[test]
+    fn filters_stand_in_blocks_where_all_readers_agree() {
+        let direct = |list| layers(list, Config::default());
+        assert_eq!(found(&direct(&[([8, 6], 1), ([8, 6], 1), ([5, 3], 50)])), [[1, 8, 6], [1, 5, 3]]);
+        // The same bytes as other filters.
+        assert_eq!(found(&direct(&[([8, 6], 1), ([4, 12], 1), ([5, 3], 50)])), [[1, 5, 3]]);
+        // Kernels that are given descriptions read rows.
+        for calls in [Calls::Packed, Calls::Registry] {
+            assert_eq!(found(&layers(&[([8, 6], 1)], Config { calls, ..Config::default() })), [[0; 3]; 0]);
+        }
+    }
+
+    #[test]
+    fn models_that_share_constants_agree() {
+        let model = |shape| layers(&[(shape, 1)], Config::default());
+        let both = |other| Blocked::of(&[&model([8, 6]), &model(other)]).0.len();
+        assert_eq!((both([8, 6]), both([4, 12])), (1, 0));
+    }
+
+    #[test]
+    fn offsets_are_those_in_a_part() {
+        let filters = Filters::new(48, 1, 4, 2);
+        let blocked = Blocked([(48, filters)].into());
+        assert_eq!(blocked.within(32..64), [Filters { at: 16, ..filters }]);
+        assert_eq!(blocked.within(0..48), []);
+    }
 }

@@ -366,15 +366,15 @@ impl ConstantStatic {
             return String::new();
         }
         let name = self.name.replacen("CONSTANTS", "FILTERS", 1);
-        code.doc("Filters that stand in blocks where the processor's kernels read them so.");
-        code.block(format!("const {name}: &[::aot_rt::kernels::Filters] = &["), "];", |code| {
-            for Filters { at, groups, filters, len } in &self.filters {
-                let [at, groups, filters, len] = [at, groups, filters, len].map(|value| integer(*value));
-                code.line(format!(
-                    "::aot_rt::kernels::Filters {{ at: {at}, groups: {groups}, filters: {filters}, len: {len} }},"
-                ));
-            }
+        code.doc("Filters that stand in blocks where the processor's kernels read them so: at which");
+        code.doc("byte they start, groups, filters of a group, weights of a filter.");
+        let filters = self.filters.iter().map(|Filters { at, groups, filters, len }| {
+            let values = [at, groups, filters, len].map(|value| integer(*value));
+            format!("::aot_rt::kernels::Filters::new({})", values.join(", "))
         });
+        let open = format!("const {name}: &[::aot_rt::kernels::Filters] = &[");
+        code.line("#[rustfmt::skip]");
+        code.wide_list(&open, &filters.collect::<Vec<_>>(), "];");
         code.blank();
         format!(".with_blocks({name})")
     }

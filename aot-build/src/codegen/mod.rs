@@ -53,6 +53,7 @@ use crate::{Model, limits};
 /// Lints that the module cannot meet, whoever uses it.
 const MODULE_ATTRIBUTES: &str = r#"#[allow(
     dead_code,
+    long_running_const_eval,
     non_snake_case,
     unreachable_pub,
     clippy::many_single_char_names,

@@ -58,8 +58,8 @@ impl ConstantPool {
     }
 }
 
-/// What the offset of a constant is a multiple of: kernels read weights by words, of which the
-/// shortest filters in blocks take four.
+/// What the offset of a constant is a multiple of: kernels may read weights by words, where there
+/// are enough of them.
 pub(super) fn alignment(dtype: DType, bytes: usize) -> usize {
     if bytes < 16 { dtype.size() } else { dtype.size().max(4) }
 }

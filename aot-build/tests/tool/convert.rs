@@ -11,8 +11,8 @@ fn generate_writes_source_and_constants() {
     let json = ran.json();
     let constants = folder.join("digits.bin");
     assert_eq!((&json["type_name"], &json["rust"]), (&"Reader".into(), &file.to_str().into()));
-    assert_eq!((&json["constants"], &json["constant_bytes"]), (&constants.to_str().into(), &9002.into()));
-    assert_eq!(std::fs::read(constants).unwrap().len(), 9002);
+    assert_eq!((&json["constants"], &json["constant_bytes"]), (&constants.to_str().into(), &9004.into()));
+    assert_eq!(std::fs::read(constants).unwrap().len(), 9004);
     let source = std::fs::read_to_string(&file).unwrap();
     assert!(source.contains(r#"include_bytes!("digits.bin")"#), "{source}");
     assert!(source.contains("pub struct Reader"), "{source}");

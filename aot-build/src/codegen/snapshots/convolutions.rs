@@ -2,6 +2,7 @@
 
 #[allow(
     dead_code,
+    long_running_const_eval,
     non_snake_case,
     unreachable_pub,
     clippy::many_single_char_names,
@@ -299,8 +300,16 @@ mod aot_dense {
         /// Channels of the largest cell that is computed on the stack, for a result that overlaps its operand.
         const CELL: usize = 1;
 
+        /// Filters that stand in blocks where the processor's kernels read them so: at which
+        /// byte they start, groups, filters of a group, weights of a filter.
+        #[rustfmt::skip]
+        const FILTERS: &[::aot_rt::kernels::Filters] = &[
+            ::aot_rt::kernels::Filters::new(5, 1, 1, 9),
+            ::aot_rt::kernels::Filters::new(14, 1, 1, 9),
+        ];
+
         static CONSTANTS: ::aot_rt::Constants<{ super::Dense::CONSTANT_BYTES }> =
-            ::aot_rt::Constants::new(*super::CONSTANT_DATA);
+            ::aot_rt::Constants::new(*super::CONSTANT_DATA).with_blocks(FILTERS);
 
         specialise!(Conv2d0: kernels::Conv2dI8 = kernels::Conv2dI8 {
             window: kernels::Window2d {
@@ -337,7 +346,7 @@ mod aot_dense {
             let multipliers = CONSTANTS.get::<i32, 0, 1>();
             let shifts = CONSTANTS.get::<i8, 4, 1>();
             let overlap = const { Overlap::new(&Conv2d0::PARAMS.window, [1, 1], 5, 0) };
-            kernels::conv2d_i8(
+            kernels::conv2d_blocked_i8(
                 &Conv2d0,
                 Overlapping::<_, CELL>::new(memory, overlap),
                 weights,
@@ -360,7 +369,7 @@ mod aot_dense {
             let multipliers = CONSTANTS.get::<i32, 0, 1>();
             let shifts = CONSTANTS.get::<i8, 4, 1>();
             let overlap = const { Overlap::new(&Conv2d0::PARAMS.window, [1, 1], 0, 5) };
-            kernels::conv2d_i8(
+            kernels::conv2d_blocked_i8(
                 &Conv2d0,
                 Overlapping::<_, CELL>::new(memory, overlap),
                 weights,

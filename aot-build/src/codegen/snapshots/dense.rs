@@ -2,6 +2,7 @@
 
 #[allow(
     dead_code,
+    long_running_const_eval,
     non_snake_case,
     unreachable_pub,
     clippy::many_single_char_names,
@@ -295,8 +296,15 @@ mod aot_dense {
 
         type Workspace = ::aot_rt::Workspace<{ super::Dense::ARENA_BYTES }>;
 
+        /// Filters that stand in blocks where the processor's kernels read them so: at which
+        /// byte they start, groups, filters of a group, weights of a filter.
+        #[rustfmt::skip]
+        const FILTERS: &[::aot_rt::kernels::Filters] = &[
+            ::aot_rt::kernels::Filters::new(5, 1, 2, 3),
+        ];
+
         static CONSTANTS: ::aot_rt::Constants<{ super::Dense::CONSTANT_BYTES }> =
-            ::aot_rt::Constants::new(*super::CONSTANT_DATA);
+            ::aot_rt::Constants::new(*super::CONSTANT_DATA).with_blocks(FILTERS);
 
         static FULLY_CONNECTED_0: kernels::FullyConnectedI8 = kernels::FullyConnectedI8 {
             batch: 1,
@@ -323,7 +331,7 @@ mod aot_dense {
             let bias = &[];
             let multipliers = CONSTANTS.get::<i32, 0, 1>();
             let shifts = CONSTANTS.get::<i8, 4, 1>();
-            kernels::fully_connected_i8(
+            kernels::fully_connected_blocked_i8(
                 &FULLY_CONNECTED_0,
                 x,
                 y,

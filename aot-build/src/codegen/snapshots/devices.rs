@@ -2,6 +2,7 @@
 
 #[allow(
     dead_code,
+    long_running_const_eval,
     non_snake_case,
     unreachable_pub,
     clippy::many_single_char_names,

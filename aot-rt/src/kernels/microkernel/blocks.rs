@@ -16,9 +16,9 @@ pub(crate) const IN_BLOCKS: bool = !super::super::dot::VECTORS;
 /// Filters among constants, for [`Constants::with_blocks`](crate::Constants::with_blocks).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Filters {
-    /// Byte at which they start, a multiple of four.
+    /// Byte at which they start.
     pub at: usize,
-    /// Groups that are arranged apart. Where there are several, each has a multiple of four bytes.
+    /// Groups that are arranged apart.
     pub groups: usize,
     /// Filters of a group.
     pub filters: usize,
@@ -27,6 +27,19 @@ pub struct Filters {
 }
 
 impl Filters {
+    /// Filters that start at byte `at`.
+    #[must_use]
+    pub const fn new(at: usize, groups: usize, filters: usize, len: usize) -> Self {
+        Self { at, groups, filters, len }
+    }
+
+    /// Whether all blocks start at multiples of four bytes.
+    #[must_use]
+    pub const fn are_aligned(&self) -> bool {
+        self.filters < FILTERS
+            || self.at.is_multiple_of(4) && (self.groups == 1 || (self.filters * self.len).is_multiple_of(4))
+    }
+
     /// Arranges the filters of all groups, with the weights of `cells` together.
     pub(crate) const fn arrange<const BYTES: usize>(
         self,
@@ -34,9 +47,8 @@ impl Filters {
         from: &[u8; BYTES],
         to: &mut [u8; BYTES],
     ) {
-        assert!(self.at.is_multiple_of(4), "filters are not aligned to words");
+        assert!(self.are_aligned(), "filters are not aligned to words");
         let group = self.filters * self.len;
-        assert!(self.groups == 1 || group.is_multiple_of(4), "groups are not aligned to words");
         let (mut first, end) = (self.at, self.at + self.groups * group);
         assert!(end <= BYTES, "filters are out of bounds");
         while first < end {
@@ -50,8 +62,10 @@ impl Filters {
     }
 }
 
-/// Arranges the block at `start`: of each filter the weights of `cells`, then of each those of the
-/// next cells; at last of each one, for the cells that are left.
+/// Arranges the block at `start`: of each filter the weights of `cells`, four or one, then of each
+/// those of the next cells; at last of each one, for the cells that are left.
+///
+/// By words: compilers interpret this, at a microsecond and more for each round of a loop.
 const fn arrange_block<const BYTES: usize>(
     from: &[u8; BYTES],
     to: &mut [u8; BYTES],
@@ -59,17 +73,23 @@ const fn arrange_block<const BYTES: usize>(
     len: usize,
     cells: usize,
 ) {
-    let whole = len - len % cells;
-    let mut i = 0;
-    while i < FILTERS * len {
-        let (filter, cell) = (i / len, i % len);
-        let place = if cell < whole {
-            (cell / cells * FILTERS + filter) * cells + cell % cells
-        } else {
-            cell * FILTERS + filter
-        };
-        to[start + place] = from[start + i];
-        i += 1;
+    let (_, rows) = from.split_at(start);
+    let (block, _) = to.split_at_mut(start).1.as_chunks_mut::<FILTERS>();
+    let whole = if cells == 1 { 0 } else { len - len % cells };
+    let mut filter = 0;
+    while filter < FILTERS {
+        let (row, _) = rows.split_at(filter * len).1.as_chunks::<FILTERS>();
+        let mut four = 0;
+        while four < whole / cells {
+            block[four * FILTERS + filter] = row[four];
+            four += 1;
+        }
+        filter += 1;
+    }
+    let mut cell = whole;
+    while cell < len {
+        block[cell] = [rows[cell], rows[len + cell], rows[2 * len + cell], rows[3 * len + cell]];
+        cell += 1;
     }
 }
 
@@ -90,7 +110,7 @@ mod tests {
 
     fn arranged(groups: usize, filters: usize, cells: usize) -> [u8; 64] {
         let mut blocks = ROWS;
-        Filters { at: 4, groups, filters, len: 6 }.arrange(cells, &ROWS, &mut blocks);
+        Filters::new(4, groups, filters, 6).arrange(cells, &ROWS, &mut blocks);
         blocks
     }
 

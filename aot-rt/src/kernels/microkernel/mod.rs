@@ -182,7 +182,7 @@ mod tests {
         let rows: [u8; FILTERS * (2 * ROOM + 7)] = core::array::from_fn(|i| (i * 91 % 256) as u8);
         for len in (0..13).chain([ROOM - 1, ROOM, ROOM + 1, 2 * ROOM, 2 * ROOM + 7]) {
             let mut blocks = rows;
-            Filters { at: 0, groups: 1, filters: FILTERS, len }.arrange(CELLS, &rows, &mut blocks);
+            Filters::new(0, 1, FILTERS, len).arrange(CELLS, &rows, &mut blocks);
             let [rows, blocks] = [rows, blocks].map(|weights| weights.map(u8::cast_signed));
             let dot = |weights: &[i8]| {
                 let products = x.iter().zip(weights).map(|(&x, &w)| (i32::from(x) + 128) * i32::from(w));
