@@ -156,6 +156,14 @@ pub(crate) fn cargo(
     if status.success() { Ok(()) } else { Err(format!("{} does not build for {target}", folder.display())) }
 }
 
+/// What the compiler of the images says that it is.
+pub(crate) fn compiler() -> Result<String, String> {
+    let mut rustc = Command::new("rustc");
+    rustc.env_remove("RUSTUP_TOOLCHAIN").args(toolchain()).arg("--version");
+    let output = rustc.output().map_err(|error| format!("rustc: {error}"))?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().into())
+}
+
 /// The toolchain that `tools/install-embedded.sh` makes where it is there, the user's own
 /// where not.
 fn toolchain() -> Option<&'static str> {

@@ -49,6 +49,12 @@ pub(crate) fn all(workspace: &Path, shared: &Path) -> Vec<Model> {
     own.into_iter().chain(published).filter(|model| model.file.is_file()).collect()
 }
 
+/// Names of the published models that are not among `models`.
+pub(crate) fn missing(models: &[Model]) -> Vec<&'static str> {
+    let is_there = |name: &&str| models.iter().any(|model| model.name == *name);
+    PUBLISHED.into_iter().filter(|name| !is_there(name)).collect()
+}
+
 /// Inputs of runs in a row, and the outputs that they must give, one after the other.
 #[derive(Debug)]
 pub(crate) struct Set {
@@ -60,6 +66,19 @@ impl Set {
     /// The same, so many times in a row.
     pub(crate) fn repeated(&self, times: usize) -> Self {
         Self { inputs: self.inputs.repeat(times), outputs: self.outputs.repeat(times) }
+    }
+
+    /// What is wrong with `outputs` of type `dtype`, a line each.
+    pub(crate) fn problems(&self, outputs: &[u8], dtype: DType) -> Vec<String> {
+        let mut problems = Vec::new();
+        if outputs.len() != self.outputs.len() {
+            problems.push(format!("{} bytes came out instead of {}", outputs.len(), self.outputs.len()));
+        }
+        let differing = differing(outputs, &self.outputs, dtype);
+        if differing > 0 {
+            problems.push(format!("{differing} elements differ from the reference"));
+        }
+        problems
     }
 }
 
@@ -94,7 +113,7 @@ fn runs(path: &Path, port: &Port) -> Result<Vec<u8>, String> {
 }
 
 /// Number of elements of type `dtype` that differ.
-pub(crate) fn differing(found: &[u8], expected: &[u8], dtype: DType) -> usize {
+fn differing(found: &[u8], expected: &[u8], dtype: DType) -> usize {
     if dtype != DType::F32 {
         return found.chunks(dtype.size()).zip(expected.chunks(dtype.size())).filter(|(a, b)| a != b).count();
     }
@@ -110,6 +129,14 @@ pub(crate) fn differing(found: &[u8], expected: &[u8], dtype: DType) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn missing_and_differing_outputs_are_problems() {
+        let set = Set { inputs: vec![], outputs: vec![1, 2, 3] };
+        assert!(set.problems(&[1, 2, 3], DType::I8).is_empty());
+        assert_eq!(set.problems(&[1, 2, 4], DType::I8), ["1 elements differ from the reference"]);
+        assert_eq!(set.problems(&[1, 2], DType::I8), ["2 bytes came out instead of 3"]);
+    }
 
     #[test]
     fn integers_differ_at_all_and_floats_beyond_the_tolerance() {
