@@ -8,12 +8,13 @@ use aot_build::weights::npy;
 use aot_rt::DType;
 
 /// Models that are not in the repository: folders of `shared/models`.
-const PUBLISHED: [&str; 8] = [
+const PUBLISHED: [&str; 9] = [
     "mlperf_ad_int8",
     "mlperf_kws_int8",
     "mlperf_resnet_int8",
     "mlperf_sww_int8",
     "mlperf_vww_int8",
+    "mww_okay_nabu",
     "tflm_hello_world_int8",
     "tflm_micro_speech",
     "tflm_person_detect",
