@@ -10,6 +10,7 @@
 //! `docs/embedded-figures.md` and of `README.md` are written anew.
 
 mod boards;
+mod chapter;
 mod elf;
 mod images;
 mod limits;
@@ -72,6 +73,7 @@ fn run(names: &[String]) -> Result<usize, String> {
     failed += failed_as_wasm;
     if names.is_empty() {
         targets::build(&folders, &models)?;
+        chapter::check(&folders)?;
         if failed == 0 && missing.is_empty() {
             report::write(&folders.workspace.join("docs"), &measured)?;
             readme::update(&folders, &measured)?;
