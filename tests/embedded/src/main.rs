@@ -166,7 +166,7 @@ fn check(
             }
         };
         figures.add(&ran, set.outputs.len() / output.ty.dtype.size());
-        problems.extend(set.problems(&ran.outputs, output.ty.dtype));
+        problems.extend(set.problems(&ran.outputs, compiled));
         if ran != again {
             problems.push("other outputs, stack or instructions the second time".into());
         }

@@ -37,7 +37,7 @@ pub(crate) fn check(folders: &Folders, models: &[Model]) -> Result<[usize; 2], S
         let sets = model.sets(input, output)?;
         let bytes = [input, output].map(|port| port.ty.bytes());
         let problems = sets.iter().flat_map(|set| match run(&module, set, bytes, &folder) {
-            Ok(outputs) => set.problems(&outputs, output.ty.dtype),
+            Ok(outputs) => set.problems(&outputs, &compiled),
             Err(error) => vec![error],
         });
         let problems: Vec<_> = problems.collect();
