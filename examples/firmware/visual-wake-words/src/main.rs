@@ -4,6 +4,7 @@
 #![no_main]
 
 use aot_macros::aot_model;
+use aot_rt::Model;
 use board::{deepest, entry, exit, flash_and_ram, println, signed};
 
 #[cfg(published)]
@@ -21,11 +22,11 @@ aot_model! {
 }
 
 /// 96 by 96 pixels of three colours.
-static IMAGE: [i8; include_bytes!(concat!(env!("OUT_DIR"), "/input.bin")).len()] =
+static IMAGE: [i8; Network::INPUTS[0].bytes()] =
     signed(include_bytes!(concat!(env!("OUT_DIR"), "/input.bin")));
 
 /// What the reference makes of them.
-static EXPECTED: [i8; include_bytes!(concat!(env!("OUT_DIR"), "/expected.bin")).len()] =
+static EXPECTED: [i8; Network::OUTPUTS[0].bytes()] =
     signed(include_bytes!(concat!(env!("OUT_DIR"), "/expected.bin")));
 
 #[entry]
