@@ -65,7 +65,7 @@ fn run(names: &[String]) -> Result<usize, String> {
             failed += check_board(&folders, board, *level, &models, &mut measured)?;
             report::write(&folders.output, &measured)?;
             if !names.is_empty() {
-                measured[before..].iter().for_each(|figures| println!("{}", figures.largest()));
+                measured[before..].iter().for_each(|it| println!("{}:\n{}", it.model, it.largest()));
             }
         }
     }
