@@ -62,7 +62,7 @@ pub use packed_device::{BoundDevice, BoundError, DeviceEntry, DeviceKernel, Pack
 pub use params::{Fields, Params, Value};
 pub use part::{part, part_mut};
 pub use registry::{CallError, KernelEntry, Missing, bind};
-pub use section::{Placed, PlacedMemory};
+pub use section::{Placed, PlacedFlag, PlacedMemory};
 pub use singleton::Singleton;
 #[cfg(feature = "source")]
 pub use source::SOURCE;

@@ -28,8 +28,10 @@ macro_rules! in_section {
         static $name: $crate::Placed<$ty> = {
             #[cfg_attr(not(any(target_vendor = "apple", target_family = "wasm")), unsafe(link_section = $section))]
             static MEMORY: $crate::PlacedMemory<$ty> = $crate::PlacedMemory::new($value);
-            // SAFETY: nothing else can name this static.
-            unsafe { $crate::Placed::new(&MEMORY) }
+            // Beside the value that refers to it: so this is zeros at first, and that a constant.
+            static FLAG: $crate::PlacedFlag = $crate::PlacedFlag::new();
+            // SAFETY: nothing else can name these statics.
+            unsafe { $crate::Placed::new(&MEMORY, &FLAG) }
         };
     };
     ($section:literal, static $name:ident: $ty:ty = $value:expr;) => {
@@ -69,19 +71,31 @@ impl<T> PlacedMemory<T> {
 /// A value in static memory that one caller may have exclusively, for good; see
 /// [`in_section!`](crate::in_section).
 pub struct Placed<T: 'static> {
-    first: First,
     memory: &'static PlacedMemory<T>,
+    flag: &'static PlacedFlag,
+}
+
+/// Whether a [`Placed`] value has been taken.
+pub struct PlacedFlag(First);
+
+impl PlacedFlag {
+    /// It has not.
+    #[expect(clippy::new_without_default, reason = "a default is no constant")]
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(First::new())
+    }
 }
 
 impl<T> Placed<T> {
-    /// The value in `memory`.
+    /// The value in `memory`, which has been taken when `flag` says so.
     ///
     /// # Safety
     ///
     /// No other `Placed` value has this memory.
     #[must_use]
-    pub const unsafe fn new(memory: &'static PlacedMemory<T>) -> Self {
-        Self { first: First::new(), memory }
+    pub const unsafe fn new(memory: &'static PlacedMemory<T>, flag: &'static PlacedFlag) -> Self {
+        Self { memory, flag }
     }
 
     /// The value on the first call, `None` on every later one; see
@@ -89,6 +103,6 @@ impl<T> Placed<T> {
     #[expect(clippy::mut_from_ref, reason = "one caller gets it")]
     pub fn take(&'static self) -> Option<&'static mut T> {
         // SAFETY: the memory is this value's alone.
-        unsafe { self.memory.take(&self.first) }
+        unsafe { self.memory.take(&self.flag.0) }
     }
 }

@@ -7,6 +7,7 @@ mod case;
 #[path = "../generated/models.rs"]
 mod models;
 mod refused;
+mod tables;
 
 use std::path::{Path, PathBuf};
 

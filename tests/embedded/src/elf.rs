@@ -30,10 +30,11 @@ pub(crate) struct Symbol {
 const FORBIDDEN: [(&str, &str); 6] = [
     ("core::fmt", "formatting"),
     ("panic", "a panic path"),
-    ("__aeabi_ldivmod", "64-bit division"),
-    ("__aeabi_uldivmod", "64-bit division"),
-    ("__divdi3", "64-bit division"),
-    ("__udivdi3", "64-bit division"),
+    ("rust_begin_unwind", "a panic path"),
+    // On Arm `__aeabi_ldivmod` and `__aeabi_uldivmod`; on RISC-V `__udivdi3` and the like.
+    ("ldivmod", "64-bit division"),
+    ("divdi3", "64-bit division"),
+    ("moddi3", "64-bit division"),
 ];
 
 impl Contents {
@@ -99,8 +100,11 @@ mod tests {
             "formatting in the image: `<u32 as core::fmt::Display>::fmt`",
         ];
         assert_eq!(contents.forbidden(), expected);
-        let division = Contents { symbols: vec![symbol("__aeabi_ldivmod")], ..Contents::default() };
-        assert_eq!(division.forbidden(), ["64-bit division in the image: `__aeabi_ldivmod`"]);
+        for name in ["__aeabi_ldivmod", "__aeabi_uldivmod", "__divdi3", "__udivdi3", "__moddi3", "__umoddi3"]
+        {
+            let division = Contents { symbols: vec![symbol(name)], ..Contents::default() };
+            assert_eq!(division.forbidden(), [format!("64-bit division in the image: `{name}`")]);
+        }
     }
 
     /// This test's own program: what a linker has made.

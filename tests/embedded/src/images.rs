@@ -147,13 +147,28 @@ pub(crate) fn cargo(
     flags: Vec<String>,
     arguments: &[&str],
 ) -> Result<(), String> {
-    let mut cargo = Command::new("cargo");
-    // Cargo's own variables are of the compiler of this program.
-    cargo.env_remove("RUSTUP_TOOLCHAIN").env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"));
-    cargo.current_dir(folder).args(toolchain()).args(arguments).args(["--quiet", "--target", target]);
-    cargo.arg("--target-dir").arg(folders.output.join("target"));
+    let mut cargo = command(folders, folder);
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"));
+    cargo.args(arguments).args(["--quiet", "--target", target]);
     let status = cargo.status().map_err(|error| format!("cargo: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("{} does not build for {target}", folder.display())) }
+}
+
+/// Cargo of the toolchain for the images, in `folder`.
+pub(crate) fn command(folders: &Folders, folder: &Path) -> Command {
+    let mut cargo = Command::new("cargo");
+    // Cargo's own variables are of the compiler of this program.
+    cargo.env_remove("RUSTUP_TOOLCHAIN").env("CARGO_TARGET_DIR", folders.output.join("target"));
+    cargo.current_dir(folder).args(toolchain());
+    cargo
+}
+
+/// What the compiler of the images says that it is.
+pub(crate) fn compiler() -> Result<String, String> {
+    let mut rustc = Command::new("rustc");
+    rustc.env_remove("RUSTUP_TOOLCHAIN").args(toolchain()).arg("--version");
+    let output = rustc.output().map_err(|error| format!("rustc: {error}"))?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().into())
 }
 
 /// The toolchain that `tools/install-embedded.sh` makes where it is there, the user's own

@@ -3,17 +3,20 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use aot_build::Compiled;
+use aot_build::eval::Evaluator;
 use aot_build::program::Port;
 use aot_build::weights::npy;
 use aot_rt::DType;
 
 /// Models that are not in the repository: folders of `shared/models`.
-const PUBLISHED: [&str; 8] = [
+const PUBLISHED: [&str; 9] = [
     "mlperf_ad_int8",
     "mlperf_kws_int8",
     "mlperf_resnet_int8",
     "mlperf_sww_int8",
     "mlperf_vww_int8",
+    "mww_okay_nabu",
     "tflm_hello_world_int8",
     "tflm_micro_speech",
     "tflm_person_detect",
@@ -49,6 +52,12 @@ pub(crate) fn all(workspace: &Path, shared: &Path) -> Vec<Model> {
     own.into_iter().chain(published).filter(|model| model.file.is_file()).collect()
 }
 
+/// Names of the published models that are not among `models`.
+pub(crate) fn missing(models: &[Model]) -> Vec<&'static str> {
+    let is_there = |name: &&str| models.iter().any(|model| model.name == *name);
+    PUBLISHED.into_iter().filter(|name| !is_there(name)).collect()
+}
+
 /// Inputs of runs in a row, and the outputs that they must give, one after the other.
 #[derive(Debug)]
 pub(crate) struct Set {
@@ -60,6 +69,38 @@ impl Set {
     /// The same, so many times in a row.
     pub(crate) fn repeated(&self, times: usize) -> Self {
         Self { inputs: self.inputs.repeat(times), outputs: self.outputs.repeat(times) }
+    }
+
+    /// What is wrong with the `outputs` of a model, a line each.
+    pub(crate) fn problems(&self, outputs: &[u8], compiled: &Compiled) -> Vec<String> {
+        let dtype = compiled.program.outputs[0].ty.dtype;
+        let mut problems = self.differences(outputs, dtype);
+        // Floats may differ from the reference, but not from target to target.
+        if dtype == DType::F32 && self.on_host(compiled).as_deref() != Ok(outputs) {
+            problems.push("not the bits of the host".into());
+        }
+        problems
+    }
+
+    /// The outputs on the host.
+    fn on_host(&self, compiled: &Compiled) -> Result<Vec<u8>, String> {
+        let mut evaluator = Evaluator::new(compiled);
+        let inputs = self.inputs.chunks(compiled.program.inputs[0].ty.bytes());
+        let outputs = inputs.map(|input| Ok(evaluator.run(&[input])?.concat()));
+        Ok(outputs.collect::<Result<Vec<_>, String>>()?.concat())
+    }
+
+    /// How `outputs` of type `dtype` differ from the reference's, a line each.
+    fn differences(&self, outputs: &[u8], dtype: DType) -> Vec<String> {
+        let mut problems = Vec::new();
+        if outputs.len() != self.outputs.len() {
+            problems.push(format!("{} bytes came out instead of {}", outputs.len(), self.outputs.len()));
+        }
+        let differing = differing(outputs, &self.outputs, dtype);
+        if differing > 0 {
+            problems.push(format!("{differing} elements differ from the reference"));
+        }
+        problems
     }
 }
 
@@ -94,7 +135,7 @@ fn runs(path: &Path, port: &Port) -> Result<Vec<u8>, String> {
 }
 
 /// Number of elements of type `dtype` that differ.
-pub(crate) fn differing(found: &[u8], expected: &[u8], dtype: DType) -> usize {
+fn differing(found: &[u8], expected: &[u8], dtype: DType) -> usize {
     if dtype != DType::F32 {
         return found.chunks(dtype.size()).zip(expected.chunks(dtype.size())).filter(|(a, b)| a != b).count();
     }
@@ -110,6 +151,14 @@ pub(crate) fn differing(found: &[u8], expected: &[u8], dtype: DType) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn missing_and_differing_outputs_are_problems() {
+        let set = Set { inputs: vec![], outputs: vec![1, 2, 3] };
+        assert!(set.differences(&[1, 2, 3], DType::I8).is_empty());
+        assert_eq!(set.differences(&[1, 2, 4], DType::I8), ["1 elements differ from the reference"]);
+        assert_eq!(set.differences(&[1, 2], DType::I8), ["2 bytes came out instead of 3"]);
+    }
 
     #[test]
     fn integers_differ_at_all_and_floats_beyond_the_tolerance() {

@@ -12,6 +12,7 @@ use crate::boards::Board;
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// What came out of runs.
+#[derive(PartialEq, Eq)]
 pub(crate) struct Ran {
     /// The outputs of all runs, one after the other.
     pub(crate) outputs: Vec<u8>,

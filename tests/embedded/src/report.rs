@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
 use crate::boards::{BOARDS, Board};
 use crate::elf::Contents;
-use crate::images::{Folders, Image, Level};
+use crate::images::{Image, Level, compiler};
 use crate::qemu::Ran;
 
 /// How many of the largest functions are listed.
@@ -61,6 +62,27 @@ impl Measured {
         }
     }
 
+    /// Figures of a model `kws` for tests.
+    #[cfg(test)]
+    pub(crate) fn example(board: &'static str, level: Level, instructions: u64) -> Self {
+        let empty = Contents { text: 1_000, ..Contents::default() };
+        let contents = Contents { text: 3_000, rodata: 50, ..Contents::default() };
+        Self {
+            board,
+            level,
+            model: "kws",
+            contents,
+            empty,
+            arena: 32,
+            constants: 50,
+            macs: 100,
+            sets: 2,
+            elements: 24,
+            stack: 500,
+            instructions,
+        }
+    }
+
     pub(crate) fn add(&mut self, ran: &Ran, elements: usize) {
         self.sets += 1;
         self.elements += elements;
@@ -76,6 +98,13 @@ impl Measured {
     /// Bytes of RAM that the model takes.
     pub(crate) fn ram(&self) -> u64 {
         (self.contents.data + self.contents.bss).saturating_sub(self.empty.bss)
+    }
+
+    /// The largest functions and statics, a line each.
+    pub(crate) fn largest(&self) -> String {
+        let symbols = self.contents.symbols.iter().take(LARGEST);
+        let lines = symbols.map(|symbol| format!("{:>7}  {}", symbol.bytes, symbol.name));
+        lines.collect::<Vec<_>>().join("\n")
     }
 
     fn per_mac(&self) -> f64 {
@@ -127,23 +156,19 @@ impl Measured {
     }
 }
 
-/// Writes the tables to `target/embedded`, and to `docs` where they are complete.
-pub(crate) fn write(folders: &Folders, measured: &[Measured], is_complete: bool) -> Result<(), String> {
-    let docs = folders.workspace.join("docs");
-    for folder in [Some(&folders.output), is_complete.then_some(&docs)].into_iter().flatten() {
-        let write = |name: &str, text: String| {
-            let file = folder.join(name);
-            fs::write(&file, text).map_err(|error| format!("{}: {error}", file.display()))
-        };
-        let lines: Vec<_> = measured.iter().map(|figures| format!("  {}", figures.json())).collect();
-        write("embedded-figures.json", format!("[\n{}\n]\n", lines.join(",\n")))?;
-        write("embedded-figures.md", markdown(measured))?;
-    }
-    Ok(())
+/// Writes the tables to `folder`.
+pub(crate) fn write(folder: &Path, measured: &[Measured]) -> Result<(), String> {
+    let write = |name: &str, text: String| {
+        let file = folder.join(name);
+        fs::write(&file, text).map_err(|error| format!("{}: {error}", file.display()))
+    };
+    let lines: Vec<_> = measured.iter().map(|figures| format!("  {}", figures.json())).collect();
+    write("embedded-figures.json", format!("[\n{}\n]\n", lines.join(",\n")))?;
+    write("embedded-figures.md", markdown(measured)?)
 }
 
-fn markdown(measured: &[Measured]) -> String {
-    let mut text = String::from(include_str!("figures.md"));
+fn markdown(measured: &[Measured]) -> Result<String, String> {
+    let mut text = include_str!("figures.md").replace("<!-- COMPILER -->", &compiler()?);
     let tables = [
         ("INSTRUCTIONS", instructions(measured)),
         ("FLASH", flash(measured)),
@@ -153,7 +178,7 @@ fn markdown(measured: &[Measured]) -> String {
     for (name, table) in tables {
         text = text.replace(&format!("<!-- {name} -->\n"), &table);
     }
-    text
+    Ok(text)
 }
 
 /// The table of a figure at `speed`: a line a model, a column a board.
@@ -215,17 +240,13 @@ fn symbols(measured: &[Measured]) -> String {
     let mut text = String::new();
     let is_shown = |figures: &&Measured| figures.board == "M4F" && figures.model == "mlperf_kws_int8";
     for figures in measured.iter().filter(is_shown) {
-        let _ = writeln!(text, "`{}`:\n\n```text", figures.level.name());
-        for symbol in figures.contents.symbols.iter().take(LARGEST) {
-            let _ = writeln!(text, "{:>7}  {}", symbol.bytes, symbol.name);
-        }
-        text.push_str("```\n\n");
+        let _ = writeln!(text, "`{}`:\n\n```text\n{}\n```\n", figures.level.name(), figures.largest());
     }
     text
 }
 
 /// `12 345 678`
-fn spaced(number: u64) -> String {
+pub(crate) fn spaced(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (i, digit) in digits.chars().enumerate() {

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use crate::images::{Folders, Level, cargo, make_folder, write, write_runner};
 use crate::models::Model;
+use crate::wasm;
 
-const TARGETS: [&str; 3] = ["thumbv7em-none-eabi", "riscv32imac-unknown-none-elf", "wasm32-unknown-unknown"];
+const TARGETS: [&str; 3] = ["thumbv7em-none-eabi", "riscv32imac-unknown-none-elf", wasm::TARGET];
 
 /// Builds a library of all `models` for each target.
 pub(crate) fn build(folders: &Folders, models: &[Model]) -> Result<(), String> {

@@ -11,7 +11,7 @@ pub use cortex_m_rt::entry;
 #[cfg(target_arch = "riscv32")]
 pub use riscv_rt::entry;
 pub use semihosting::println;
-pub use stack::deepest;
+pub use stack::{deepest, paint, taken};
 
 /// Ends the program: QEMU's exit code is 0 for a success and 1 otherwise.
 pub fn exit(success: bool) -> ! {

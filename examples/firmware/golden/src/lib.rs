@@ -27,7 +27,7 @@ impl Case {
 }
 
 /// The `published` model where it is there, which the configuration of that name says; the
-/// one of our `own` otherwise. Its input and output go to `input.bin` and `expected.bin` in
+/// one of our `own` otherwise, and where the environment has `OWN_MODELS`. Its input and output go to `input.bin` and `expected.bin` in
 /// `OUT_DIR`.
 ///
 /// # Panics
@@ -35,7 +35,8 @@ impl Case {
 /// When a file cannot be read or written: the build script cannot go on.
 pub fn choose(published: Case, own: Case) -> PathBuf {
     println!("cargo::rustc-check-cfg=cfg(published)");
-    let is_there = published.model.is_file();
+    println!("cargo::rerun-if-env-changed=OWN_MODELS");
+    let is_there = published.model.is_file() && env::var_os("OWN_MODELS").is_none();
     if is_there {
         println!("cargo::rustc-cfg=published");
     }

@@ -3,16 +3,17 @@
 #![no_std]
 #![no_main]
 
+use aot_rt::Model;
 use board::{deepest, entry, exit, flash_and_ram, println, signed};
 
 aot_rt::include_model!("network");
 
 /// 49 frames of 10 features of a second of speech.
-static FEATURES: [i8; include_bytes!(concat!(env!("OUT_DIR"), "/input.bin")).len()] =
+static FEATURES: [i8; Network::INPUTS[0].bytes()] =
     signed(include_bytes!(concat!(env!("OUT_DIR"), "/input.bin")));
 
 /// What the reference makes of them.
-static EXPECTED: [i8; include_bytes!(concat!(env!("OUT_DIR"), "/expected.bin")).len()] =
+static EXPECTED: [i8; Network::OUTPUTS[0].bytes()] =
     signed(include_bytes!(concat!(env!("OUT_DIR"), "/expected.bin")));
 
 #[entry]

@@ -8,17 +8,18 @@ use cortex_m as _;
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use board::{exit, flash_and_ram, println, signed};
+use aot_rt::Model;
+use board::{exit, flash_and_ram, paint, println, signed, taken};
 use embassy_executor::Spawner;
 
 aot_rt::include_model!("network");
 
 /// 49 frames of 10 features of a second of speech.
-static FEATURES: [i8; include_bytes!(concat!(env!("OUT_DIR"), "/input.bin")).len()] =
+static FEATURES: [i8; Network::INPUTS[0].bytes()] =
     signed(include_bytes!(concat!(env!("OUT_DIR"), "/input.bin")));
 
 /// What the reference makes of them.
-static EXPECTED: [i8; include_bytes!(concat!(env!("OUT_DIR"), "/expected.bin")).len()] =
+static EXPECTED: [i8; Network::OUTPUTS[0].bytes()] =
     signed(include_bytes!(concat!(env!("OUT_DIR"), "/expected.bin")));
 
 /// Turns that the other task has had.
@@ -36,6 +37,7 @@ async fn blink() {
 #[embassy_executor::task]
 async fn listen(network: &'static mut Network) {
     let scores = *network.run_async(&FEATURES).await;
+    let stack = taken();
     for (word, score) in scores.iter().enumerate() {
         println!("{word:2}: {score}");
     }
@@ -43,12 +45,13 @@ async fn listen(network: &'static mut Network) {
     let [flash, ram] = flash_and_ram();
     println!("{turns} turns of the other task between {} steps", Network::STEPS.len());
     println!("flash {flash}, of these constants {}", Network::CONSTANT_BYTES);
-    println!("RAM {ram}, of these workspace {}", Network::ARENA_BYTES);
+    println!("RAM {ram}, of these workspace {}; stack of everything {stack}", Network::ARENA_BYTES);
     exit(scores == EXPECTED && turns as usize >= Network::STEPS.len())
 }
 
 #[embassy_executor::main]
 async fn main(spawner: Spawner) {
+    paint();
     let (Some(network), Ok(blink)) = (Network::take(), blink()) else { exit(false) };
     let Ok(listen) = listen(network) else { exit(false) };
     spawner.spawn(blink);

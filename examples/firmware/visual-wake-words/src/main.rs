@@ -3,43 +3,42 @@
 #![no_std]
 #![no_main]
 
-use core::mem::MaybeUninit;
-
 use aot_macros::aot_model;
+use aot_rt::Model;
 use board::{deepest, entry, exit, flash_and_ram, println, signed};
 
 #[cfg(published)]
 aot_model! {
-    struct Network = "../../../../shared/models/mlperf_vww_int8/model.tflite";
+    struct Network = "../../../../shared/models/mlperf_vww_int8/model.tflite" {
+        pools = { ram2 = { section = ".ram2" } },
+    }
 }
 
 #[cfg(not(published))]
 aot_model! {
-    struct Network = "../../digits/model/digits.tflite";
+    struct Network = "../../digits/model/digits.tflite" {
+        pools = { ram2 = { section = ".ram2" } },
+    }
 }
 
 /// 96 by 96 pixels of three colours.
-static IMAGE: [i8; include_bytes!(concat!(env!("OUT_DIR"), "/input.bin")).len()] =
+static IMAGE: [i8; Network::INPUTS[0].bytes()] =
     signed(include_bytes!(concat!(env!("OUT_DIR"), "/input.bin")));
 
 /// What the reference makes of them.
-static EXPECTED: [i8; include_bytes!(concat!(env!("OUT_DIR"), "/expected.bin")).len()] =
+static EXPECTED: [i8; Network::OUTPUTS[0].bytes()] =
     signed(include_bytes!(concat!(env!("OUT_DIR"), "/expected.bin")));
-
-/// Start-up code clears and fills the first memory only: this one starts as anything.
-#[unsafe(link_section = ".ram2")]
-static mut NETWORK: MaybeUninit<Network> = MaybeUninit::uninit();
 
 #[entry]
 fn main() -> ! {
-    // SAFETY: this is run once, and nothing else names the static.
-    let network = unsafe { (*(&raw mut NETWORK)).write(Network::new()) };
+    // A few words: where its memory is.
+    let Some(mut network) = Network::take() else { exit(false) };
     let (scores, stack) = deepest(|| *network.run(&IMAGE));
     for (class, score) in scores.iter().enumerate() {
         println!("{class}: {score}");
     }
     let [flash, ram] = flash_and_ram();
     println!("flash {flash}, of these constants {}", Network::CONSTANT_BYTES);
-    println!("first RAM {ram}, second RAM {}; stack of a run {stack}", size_of::<Network>());
+    println!("first RAM {ram}, second RAM {}; stack of a run {stack}", Network::RAM2_BYTES);
     exit(scores == EXPECTED)
 }
