@@ -7,8 +7,8 @@ use crate::error::{Location, Problem};
 use crate::graph::Graph;
 use crate::passes::DeadChannels;
 use crate::program::{
-    BufferId, Operand, PlacedPool, Program, Step, blocks, copy_between_pools, distribute, fuse_add, in_place,
-    lower, overlap,
+    BufferId, Operand, PlacedPool, Program, Step, blocks, cells, copy_between_pools, distribute, fuse_add,
+    in_place, lower, overlap,
 };
 use crate::report::Figure;
 use crate::streaming::{self, Goal};
@@ -83,9 +83,36 @@ pub(crate) fn arrange(mut program: Program, config: &Config) -> Result<Compiled,
     in_place(&mut program, &pools);
     program.remove_unused_buffers();
     let mut figures = Figure::of_buffers(&program);
-    let compiled = in_best_order(program, config)?;
+    let compiled = with_small_cells(in_best_order(program, config)?, config)?;
     figures.extend(Figure::of_compiled(&compiled));
     Ok(Compiled { figures, ..compiled })
+}
+
+/// Cells of a result that take little of the stack.
+const SMALL_CELL: usize = 32;
+
+/// The program with those results over their operands that the size of the workspace needs: each
+/// takes the stack for one of its cells. Up to the smallest cell size that will do.
+fn with_small_cells(compiled: Compiled, config: &Config) -> Result<Compiled, Vec<Problem>> {
+    let cells = cells(&compiled.program, &compiled.offsets);
+    let mut limits: Vec<_> =
+        std::iter::once(SMALL_CELL).chain(cells.range(SMALL_CELL + 1..).copied()).collect();
+    // The plan is what the largest one allows.
+    limits.pop();
+    let mut best = compiled;
+    while !limits.is_empty() {
+        let middle = limits.len() / 2;
+        let program = Program { cell_limit: Some(limits[middle]), ..best.program.clone() };
+        let smaller = plan(program, &config.workspaces(), config.planner, &plan_limits(config))?;
+        if smaller.needs() <= best.needs() {
+            let Compiled { lower_bound, proved, figures, .. } = best;
+            best = Compiled { lower_bound, proved, figures, ..smaller };
+            limits.truncate(middle);
+        } else {
+            limits.drain(..=middle);
+        }
+    }
+    Ok(best)
 }
 
 /// The program in the order that needs the smallest workspace; row by row as far as the

@@ -33,7 +33,7 @@ pub(crate) use fuse_add::fuse_add;
 pub(crate) use in_place::in_place;
 pub use liveness::Lifetime;
 pub use lower::{NodeLowering, lower};
-pub(crate) use overlap::{gaps, loads, overlap, overlapped, overlapped_load, savings, shared};
+pub(crate) use overlap::{cells, gaps, loads, overlap, overlapped, overlapped_load, savings, shared};
 pub(crate) use pools::{Around, candidates, unit};
 pub use pools::{CPU, Crossing, PlacedPool};
 pub use run::{Layer, Pushed, Run, RunOverlap};
@@ -337,6 +337,9 @@ pub struct Program {
     pub pushed: Option<Pushed>,
     /// The devices that steps may be calls of, in the order in which they are activated.
     pub devices: Vec<Device>,
+    /// Most bytes of a cell that is computed on the stack, for a result that overlaps its operand;
+    /// none for what there is room for in any case.
+    pub(crate) cell_limit: Option<usize>,
     /// Whether it is that of a region: its arrays are tensors of the program around it, a step of
     /// which holds its steps. None of these runs row by row.
     pub(crate) is_region: bool,

@@ -1,5 +1,7 @@
 //! Steps that may write their result over their dying operand.
 
+use std::collections::BTreeSet;
+
 use aot_rt::kernels::{Kind, Mode};
 
 use super::{BufferId, Lifetime, Operand, Program, Step, Storage, View};
@@ -8,7 +10,7 @@ use crate::schedule;
 
 /// Bytes on the stack for a cell of a result that overlaps its operand: a step with
 /// larger cells keeps its tensors apart.
-pub(crate) const MOST_CELL_BYTES: usize = 1024;
+const MOST_CELL_BYTES: usize = 1024;
 
 /// For every step or run that may overlap in the workspace: the buffers of `x` and `y`, and
 /// the gap that `y` and `x` keep.
@@ -40,13 +42,23 @@ fn possible_gap(program: &Program, step: &Step) -> Option<([BufferId; 2], Gap)> 
     if ![x, y].into_iter().all(|view| program.in_workspace(view.buffer)) {
         return None;
     }
-    if !program.is_whole(*x) || !program.is_whole(*y) || channels[1] * y.dtype.size() > MOST_CELL_BYTES {
+    let most = program.cell_limit.unwrap_or(MOST_CELL_BYTES);
+    if !program.is_whole(*x) || !program.is_whole(*y) || channels[1] * y.dtype.size() > most {
         return None;
     }
     let distances = window.distances(channels);
     let bytes = |elements: isize| elements as i64 * y.dtype.size() as i64;
     let gap = Gap { below: bytes(distances.forward), above: bytes(distances.backward) };
     Some(([x.buffer, y.buffer], gap))
+}
+
+/// Bytes of the cells that steps compute on the stack, each size once, the smallest first.
+pub(crate) fn cells(program: &Program, offsets: &[usize]) -> BTreeSet<usize> {
+    let start =
+        |view: View| program.in_workspace(view.buffer).then(|| offsets[view.buffer.index()] + view.offset);
+    let steps = program.steps.iter().enumerate().filter(|(i, _)| program.layer(*i).is_none());
+    let overlapping = steps.filter(|(_, step)| matches!(step.mode(start), Mode::Overlapping(_)));
+    overlapping.filter_map(|(_, step)| Some(step.window()?.1[1] * step.operands[1].dtype().size())).collect()
 }
 
 /// What a step's result may share with its operand, for the search of an order.
@@ -139,5 +151,35 @@ impl Step {
         let overlap = self.window().and_then(|(window, channels)| window.overlap(channels, place));
         // A plan that no order of access allows is refused where regions are handed out.
         overlap.map_or(Mode::Apart, Mode::Overlapping)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::sketch::{Sketch, f32_type};
+    use crate::ops::{AveragePool2d, Concatenation, Mean, Padding2d};
+    use crate::{Config, compile};
+
+    fn pool() -> AveragePool2d {
+        let (window, stride, activation) = ([3, 3], [1, 1], Default::default());
+        AveragePool2d { window, stride, padding: Padding2d::Same, activation }
+    }
+
+    /// At the peak, the result must take the place of the operand; the wide cells behind it need
+    /// not, and so take nothing of the stack.
+    #[test]
+    fn cells_on_the_stack_are_no_larger_than_the_workspace_needs() {
+        let mut sketch = Sketch::new();
+        let image = sketch.input("image", f32_type([1, 8, 8, 16]));
+        let pooled = sketch.node("pooled", pool(), &[image]);
+        let mean = sketch.node("mean", Mean { axes: vec![1, 2], keep_dimensions: true }, &[pooled]);
+        let mut x = sketch.node("wide", Concatenation { axis: 3 }, &[mean; 4]);
+        for name in ["first", "second", "third"] {
+            x = sketch.node(name, pool(), &[x]);
+        }
+        let compiled = compile(sketch.finish(&[x]), &Config::default()).unwrap();
+        assert!(compiled.proved && compiled.arena_bytes < 2 * 8 * 8 * 16 * 4);
+        assert_eq!(cells(&compiled.program, &compiled.offsets), [16 * 4].into());
     }
 }
