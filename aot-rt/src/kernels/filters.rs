@@ -3,8 +3,12 @@
 
 use core::ops::Range;
 
-use super::dot::{FILTERS, I8_SHARED_READS, dot_i8, dot_i16, dot4_i8};
+use super::dot::dot_i16;
+#[cfg(not(aot_helium))]
+use super::dot::{FILTERS, I8_SHARED_READS, dot_i8, dot4_i8};
 use super::loops::{chunks, part};
+#[cfg(aot_helium)]
+use super::microkernel::helium;
 use super::microkernel::{DSP, Widened};
 use super::nibbles::Stored;
 use super::real::Real;
@@ -150,6 +154,7 @@ impl Patch {
 }
 
 /// The slices of four filters that belong to one of `x`, or none when one is short.
+#[cfg(not(aot_helium))]
 #[inline(always)]
 fn four<T>(filters: &[T], filter: usize, at: usize, len: usize) -> Option<[&[T]; FILTERS]> {
     let slice = |n: usize| filters.get(n * filter + at..)?.get(..len);
@@ -315,7 +320,31 @@ fn products_of_widened<F: Finish>(
     }
 }
 
+/// [`products_i8`] with the vectors of a [microkernel](helium).
+#[cfg(aot_helium)]
+#[inline(never)]
+fn products_of_cells<F: Finish>(
+    cells: impl Segments<i8>,
+    zero: i16,
+    (mut weights, filter): (&[i8], usize),
+    finish: &F,
+    y: &mut [F::Y],
+) {
+    let mut channel = 0;
+    for y in y.chunks_mut(OUTPUTS) {
+        let mut sums = [0; OUTPUTS];
+        let sums = sums.get_mut(..y.len()).unwrap_or_default();
+        cells.for_each(|x, at| {
+            helium::add_products(sums, x, zero, weights.get(at..).unwrap_or_default(), filter);
+        });
+        finish.channels(channel, sums, y);
+        channel += y.len();
+        weights = weights.get(y.len() * filter..).unwrap_or_default();
+    }
+}
+
 /// [`products_i8`] with instructions that compilers find. Compiled once, like [`products_f32`].
+#[cfg(not(aot_helium))]
 #[inline(never)]
 fn products_of_cells<F: Finish>(
     cells: impl Segments<i8>,

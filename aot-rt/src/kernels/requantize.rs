@@ -1,5 +1,7 @@
 //! From the sums of a layer's output channels to its results.
 
+#[cfg(aot_helium)]
+use super::microkernel::helium;
 use super::microkernel::{self, DSP};
 use super::{OutputI8, RangeF32, RangeI16};
 use crate::fixed_point::{Multiplier, Scaler};
@@ -74,6 +76,11 @@ impl Finish for Requantize<'_> {
             bias => bias.get(first..).unwrap_or_default(),
         };
         let (multipliers, shifts) = (factors(self.multipliers, first), factors(self.shifts, first));
+        #[cfg(aot_helium)]
+        if !self.output.single_rounding {
+            helium::requantize((multipliers, shifts), (sums, bias), self.offset, self.output, y);
+            return;
+        }
         let rounding = self.output.rounding();
         if !DSP && let (&[multiplier], &[shift]) = (multipliers, shifts) {
             // Without factors to read, compilers find vector instructions.

@@ -91,10 +91,14 @@ fn check_board(
     models: &[Model],
     measured: &mut Vec<Measured>,
 ) -> Result<usize, String> {
-    let (images, empty) = images::build(folders, board, level, models)?;
-    let empty = Contents::read(&empty)?;
+    let images = images::build(folders, board, level, models)?;
+    let empty = Contents::read(&images.empty)?;
     let mut failed = 0;
-    for image in &images {
+    if let Err(error) = qemu::emulate(board, &images.kernels, &folders.output) {
+        println!("{:4} {:5} kernels\n  FAILED: {error}", board.name, level.name());
+        failed += 1;
+    }
+    for image in &images.models {
         let (figures, mut problems) = check(folders, board, level, image, &empty)?;
         problems.extend(limits::exceeded(&figures));
         println!("{}", figures.line());

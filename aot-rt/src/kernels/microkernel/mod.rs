@@ -8,6 +8,8 @@
 
 #[cfg(aot_dsp)]
 mod dsp;
+#[cfg(aot_helium)]
+pub(crate) mod helium;
 mod listed;
 #[cfg(any(not(aot_dsp), test))]
 mod scalar;
