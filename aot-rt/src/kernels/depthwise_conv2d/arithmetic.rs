@@ -5,7 +5,12 @@ use core::marker::PhantomData;
 use super::super::RangeF32;
 use super::super::microkernel::Listed;
 use super::super::real::Real;
+#[cfg(aot_helium)]
+use super::super::microkernel::helium::Window;
+#[cfg(aot_helium)]
+use super::super::requantize::OUTPUTS;
 use super::super::requantize::{Finish, Requantize, RequantizeI16};
+use super::patch::Patch;
 
 /// The arithmetic of a depthwise convolution.
 pub(super) trait Arithmetic {
@@ -23,6 +28,11 @@ pub(super) trait Arithmetic {
         _x: &[Self::X],
         _weights: &[Self::Weight],
     ) -> bool {
+        false
+    }
+    /// Sets `y` to the results of all channels, if there are vectors for that.
+    #[inline(always)]
+    fn channels(&self, _patch: &Patch<'_, Self::X, Self::Weight>, _y: &mut [Self::Y]) -> bool {
         false
     }
     /// Sets `y` to the results of the channels from `first` on.
@@ -88,6 +98,19 @@ impl<F: Finish> Arithmetic for I8<F> {
             return false;
         }
         listed.add_to(fours, x, self.zero, weights);
+        true
+    }
+
+    #[cfg(aot_helium)]
+    #[inline(always)]
+    fn channels(&self, patch: &Patch<'_, i8, i8>, y: &mut [F::Y]) -> bool {
+        let (cells, x, weights) = patch.cells(y.len());
+        let Some(window) = Window::new(&cells, x, self.zero, weights) else { return false };
+        for (block, y) in y.chunks_mut(OUTPUTS).enumerate() {
+            let (first, mut sums) = (block * OUTPUTS, [0; OUTPUTS]);
+            window.sums(first, y.len(), &mut sums);
+            self.finish.channels(first, sums.get_mut(..y.len()).unwrap_or_default(), y);
+        }
         true
     }
 

@@ -2,6 +2,8 @@
 
 use super::super::Window2d;
 use super::super::dot::VECTORS;
+#[cfg(aot_helium)]
+use super::super::filters;
 use super::super::images::Image;
 use super::super::loops::chunks_mut;
 use super::super::microkernel::{DSP, Listed};
@@ -66,6 +68,9 @@ impl<'a, X: Copy, W: Copy> Patch<'a, X, W> {
         A: Arithmetic<X = X, Weight = W>,
     {
         if depth_multiplier == 1 {
+            if arithmetic.channels(self, y) {
+                return;
+            }
             let mut listed = Listed::new();
             let listed = (DSP && self.list(&mut listed)).then_some(&listed);
             self.run::<A, false>(arithmetic, listed, [0, 0], y);
@@ -74,6 +79,15 @@ impl<'a, X: Copy, W: Copy> Patch<'a, X, W> {
                 self.run::<A, true>(arithmetic, None, [x_channel, x_channel * depth_multiplier], y);
             }
         }
+    }
+
+    /// Where the cells are, each with so many channels, and in what.
+    #[cfg(aot_helium)]
+    #[inline(always)]
+    pub(super) fn cells(&self, channels: usize) -> (filters::Patch, &'a [X], &'a [W]) {
+        let Self { x, weights, rows, columns, start, row, step } = *self;
+        let patch = filters::Patch { rows, segments: columns, segment: channels, start, row, step, ring: x.ring };
+        (patch, x.cells, weights)
     }
 
     /// Lists the cells; gives whether there is room for all.

@@ -6,12 +6,14 @@
 //! for saturation (Q), which neither rustc nor this crate reads.
 #![expect(unsafe_code, reason = "inline assembly")]
 
+mod window;
+
 use core::arch::asm;
 
 use super::super::OutputI8;
 use super::super::dot::FILTERS;
-
 use super::has;
+pub(crate) use window::Window;
 
 /// Numbers of 8 bits in a vector.
 const LANES: usize = 16;
@@ -246,3 +248,4 @@ pub(crate) fn requantize(
         }
     }
 }
+
