@@ -332,8 +332,8 @@ fn products_of_cells<F: Finish>(
 ) {
     let mut channel = 0;
     for y in y.chunks_mut(OUTPUTS) {
-        let mut sums = [0; OUTPUTS];
-        let sums = sums.get_mut(..y.len()).unwrap_or_default();
+        let mut room = helium::ROOM;
+        let sums = helium::cleared(&mut room, y.len());
         cells.for_each(|x, at| {
             helium::add_products(sums, x, zero, weights.get(at..).unwrap_or_default(), filter);
         });

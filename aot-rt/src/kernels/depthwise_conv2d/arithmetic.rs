@@ -6,7 +6,7 @@ use super::super::RangeF32;
 use super::super::microkernel::Listed;
 use super::super::real::Real;
 #[cfg(aot_helium)]
-use super::super::microkernel::helium::Window;
+use super::super::microkernel::helium::{self, Window};
 #[cfg(aot_helium)]
 use super::super::requantize::OUTPUTS;
 use super::super::requantize::{Finish, Requantize, RequantizeI16};
@@ -105,10 +105,13 @@ impl<F: Finish> Arithmetic for I8<F> {
     #[inline(always)]
     fn channels(&self, patch: &Patch<'_, i8, i8>, y: &mut [F::Y]) -> bool {
         let (cells, x, weights) = patch.cells(y.len());
-        let Some(window) = Window::new(&cells, x, self.zero, weights) else { return false };
+        let window = Window::new(&cells, x, self.zero, weights);
         for (block, y) in y.chunks_mut(OUTPUTS).enumerate() {
-            let (first, mut sums) = (block * OUTPUTS, [0; OUTPUTS]);
-            window.sums(first, y.len(), &mut sums);
+            let (first, mut room) = (block * OUTPUTS, helium::ROOM);
+            let sums = helium::cleared(&mut room, y.len().next_multiple_of(helium::SUMS));
+            if let Some(window) = &window {
+                window.sums(first, y.len(), sums);
+            }
             self.finish.channels(first, sums.get_mut(..y.len()).unwrap_or_default(), y);
         }
         true

@@ -9,11 +9,40 @@
 mod window;
 
 use core::arch::asm;
+use core::mem::MaybeUninit;
 
 use super::super::OutputI8;
 use super::super::dot::FILTERS;
+use super::super::requantize::OUTPUTS;
 use super::has;
-pub(crate) use window::Window;
+pub(crate) use window::{SUMS, Window};
+
+/// Room for sums on the stack.
+pub(crate) const ROOM: [MaybeUninit<i32>; OUTPUTS] = [MaybeUninit::uninit(); OUTPUTS];
+
+/// Sums that are 0, `len` or as many as there is room for. Clearing them otherwise is a call and
+/// takes three times as long.
+#[inline(always)]
+pub(crate) fn cleared(room: &mut [MaybeUninit<i32>; OUTPUTS], len: usize) -> &mut [i32] {
+    let room = room.get_mut(..len).unwrap_or_default();
+    // SAFETY: it writes as many zeros to `room` as that is long: the loop writes nothing beyond.
+    // These are words aligned as such. All of them are initialised thereafter.
+    unsafe {
+        asm!(
+            "vmov.i32 q0, #0",
+            "wlstp.32 lr, lr, 3f",
+            "2:",
+            "vstrw.32 q0, [{room}], #16",
+            "letp lr, 2b",
+            "3:",
+            inout("lr") room.len() => _,
+            room = inout(reg) room.as_mut_ptr() => _,
+            out("d0") _, out("d1") _,
+            options(nostack, preserves_flags),
+        );
+        room.assume_init_mut()
+    }
+}
 
 /// Numbers of 8 bits in a vector.
 const LANES: usize = 16;
@@ -22,26 +51,37 @@ const LANES: usize = 16;
 /// there are not as many weights. `zero` is an int8 number.
 #[inline(never)]
 pub(crate) fn add_products(sums: &mut [i32], x: &[i8], zero: i16, weights: &[i8], filter: usize) {
-    let Some(last) = sums.len().checked_sub(1) else { return };
-    if x.is_empty() || !last.checked_mul(filter).is_some_and(|start| has(weights, start, x.len())) {
+    let Some(last) = sums.len().checked_sub(1).and_then(|last| last.checked_mul(filter)) else { return };
+    if x.is_empty() || !has(weights, last, x.len()) {
         return;
     }
     let (blocks, rest) = sums.as_chunks_mut();
-    // The last filter stands for those that a block has beyond it.
-    let four =
-        |first: usize| [0, 1, 2, 3].map(|n| weights.as_ptr().wrapping_add(last.min(first + n) * filter));
+    if !rest.is_empty() {
+        add_rest(rest, x, zero, weights.get(FILTERS * filter * blocks.len()..).unwrap_or_default(), filter);
+    }
     if !blocks.is_empty() {
+        let filters = [0, 1, 2, 3].map(|n| weights.as_ptr().wrapping_add(n * filter));
         // SAFETY: the check above has found `x.len()` weights of every filter up to the last to
         // be there, and these are not more filters.
-        unsafe { add_to_blocks(blocks, x, zero, four(0), FILTERS * filter) };
+        unsafe { add_to_blocks(blocks, x, zero, filters, FILTERS * filter) };
     }
-    if !rest.is_empty() {
-        let mut block = [[0; FILTERS]];
-        // SAFETY: as above, for one block.
-        unsafe { add_to_blocks(&mut block, x, zero, four(last + 1 - rest.len()), 0) };
-        for (sum, products) in rest.iter_mut().zip(block.as_flattened()) {
-            *sum = sum.wrapping_add(*products);
-        }
+}
+
+/// [`add_products`] of the filters that are not a block: it is one in which the last of them
+/// stands for those that are not there.
+#[inline(never)]
+fn add_rest(sums: &mut [i32], x: &[i8], zero: i16, weights: &[i8], filter: usize) {
+    let Some(last) = sums.len().checked_sub(1).and_then(|last| last.checked_mul(filter)) else { return };
+    if x.is_empty() || !has(weights, last, x.len()) {
+        return;
+    }
+    let filters = [0, 1, 2, 3].map(|n| weights.as_ptr().wrapping_add(last.min(n * filter)));
+    let mut block = [[0; FILTERS]];
+    // SAFETY: the check above has found `x.len()` weights of every filter up to the last to be
+    // there, and no pointer is beyond that.
+    unsafe { add_to_blocks(&mut block, x, zero, filters, 0) };
+    for (sum, products) in sums.iter_mut().zip(block.as_flattened()) {
+        *sum = sum.wrapping_add(*products);
     }
 }
 
@@ -64,10 +104,11 @@ unsafe fn add_to_blocks(
     filters: [*const i8; FILTERS],
     block: usize,
 ) {
-    let sign: i16 = if zero < 0 { -1 } else { 1 };
-    let least = if zero < 0 { zero.wrapping_add(1) } else { zero.wrapping_neg() };
+    // All ones if negative, else 0.
+    let mask = i32::from(zero >> 15);
+    let factor = (i32::from(zero) ^ !mask) + 1;
     // From where a block ends, in whole vectors, to the next.
-    let step = block.wrapping_sub(x.len().next_multiple_of(LANES));
+    let step = block.wrapping_sub((x.len() + LANES - 1) & !(LANES - 1));
     let ends = sums.as_mut_ptr_range();
     let [a, b, c, d] = filters;
     // SAFETY: for every four sums from `ends.start` to `ends.end`, it reads `x`, and as many
@@ -119,8 +160,8 @@ unsafe fn add_to_blocks(
             inout("r0") x.as_ptr() => _,
             inout("r2") x.len() => _,
             inout("r4") step => _,
-            inout("r8") i32::from(sign) => _,
-            inout("lr") i32::from(least) => _,
+            inout("r8") mask | 1 => _,
+            inout("lr") factor => _,
             x = out(reg) _,
             a = inout(reg) a => _,
             b = inout(reg) b => _,

@@ -10,6 +10,9 @@ use super::super::has;
 /// Channels of a vector.
 const CHANNELS: usize = 8;
 
+/// Room for sums has a multiple of this size.
+pub(crate) const SUMS: usize = 2 * CHANNELS;
+
 /// Adds the products of eight channels to the sums of the even ones and of the odd ones.
 macro_rules! multiply_channels {
     ($load:literal, $offset:literal, $even:literal, $odd:literal) => {
@@ -90,7 +93,7 @@ impl<'a> Window<'a> {
     }
 
     /// Sets `sums` to those of `(x - zero) * w` of `len` channels from `first` on; nothing where
-    /// there are fewer. There is room for a multiple of sixteen.
+    /// there are fewer. What is behind these [`SUMS`] may change, too.
     #[inline(never)]
     pub(crate) fn sums(&self, mut first: usize, len: usize, sums: &mut [i32]) {
         let end = first.saturating_add(len);
@@ -98,10 +101,10 @@ impl<'a> Window<'a> {
             return;
         }
         for sums in sums.as_chunks_mut().0 {
-            if end - first >= 2 * CHANNELS {
+            if end - first >= SUMS {
                 // SAFETY: the check above has found as many channels to be there.
                 unsafe { self.two_vectors(first, sums) };
-                first += 2 * CHANNELS;
+                first += SUMS;
                 continue;
             }
             for sums in sums.as_chunks_mut().0 {
@@ -132,7 +135,7 @@ impl<'a> Window<'a> {
     ///
     /// There are as many channels from `channel` on.
     #[inline(always)]
-    unsafe fn two_vectors(&self, channel: usize, sums: &mut [i32; 2 * CHANNELS]) {
+    unsafe fn two_vectors(&self, channel: usize, sums: &mut [i32; SUMS]) {
         let (x, weights, end) = self.ends(channel);
         // SAFETY: it reads 16 channels of every cell of the window from `channel` on, and as
         // many weights: [`new`](Self::new), which has gone the same way, has found all cells to
