@@ -6,9 +6,11 @@ use core::ops::Range;
 use super::dot::dot_i16;
 #[cfg(not(aot_helium))]
 use super::dot::{FILTERS, I8_SHARED_READS, dot_i8, dot4_i8};
+#[cfg(not(aot_helium))]
+use super::loops::copy;
 use super::loops::{chunks, part};
 #[cfg(aot_helium)]
-use super::microkernel::helium;
+use super::microkernel::helium::{self, copy};
 use super::microkernel::{DSP, Widened};
 use super::nibbles::Stored;
 use super::real::Real;
@@ -133,7 +135,12 @@ impl Patch {
         } else if self.is_whole(filter) {
             S::products(part(x, self.start[0], filter), zero, (weights, filter), finish, y);
         } else if filter <= BUFFER {
+            #[cfg(not(aot_helium))]
             let buffer = &mut [zero as i8; BUFFER];
+            #[cfg(aot_helium)]
+            let mut room = helium::room::<_, BUFFER>();
+            #[cfg(aot_helium)]
+            let buffer = helium::filled(&mut room, zero as i8, filter);
             S::products(self.gather(x, filter, buffer), zero, (weights, filter), finish, y);
         } else {
             S::products((self, x), zero, (weights, filter), finish, y);
@@ -143,12 +150,8 @@ impl Patch {
     /// The cells under the window, in the order of the filter; those outside the
     /// image stay as they are in `buffer`.
     #[inline(always)]
-    fn gather<'a, T: Copy>(&self, x: &[T], filter: usize, buffer: &'a mut [T]) -> &'a [T] {
-        (self, x).for_each(|x, at| {
-            for (cell, x) in buffer.get_mut(at..).unwrap_or_default().iter_mut().zip(x) {
-                *cell = *x;
-            }
-        });
+    fn gather<'a>(&self, x: &[i8], filter: usize, buffer: &'a mut [i8]) -> &'a [i8] {
+        (self, x).for_each(|x, at| copy(x, buffer.get_mut(at..).unwrap_or_default()));
         part(buffer, 0, filter)
     }
 }
@@ -332,7 +335,7 @@ fn products_of_cells<F: Finish>(
 ) {
     let mut channel = 0;
     for y in y.chunks_mut(OUTPUTS) {
-        let mut room = helium::ROOM;
+        let mut room = helium::room::<_, OUTPUTS>();
         let sums = helium::cleared(&mut room, y.len());
         cells.for_each(|x, at| {
             helium::add_products(sums, x, zero, weights.get(at..).unwrap_or_default(), filter);

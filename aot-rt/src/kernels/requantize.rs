@@ -71,16 +71,36 @@ impl Finish for Requantize<'_> {
     /// Compiled once: it would make a large part of every kernel.
     #[inline(never)]
     fn channels(&self, first: usize, sums: &mut [i32], y: &mut [i8]) {
-        let bias = match self.bias {
-            [] => &[0; OUTPUTS],
-            bias => bias.get(first..).unwrap_or_default(),
-        };
-        let (multipliers, shifts) = (factors(self.multipliers, first), factors(self.shifts, first));
         #[cfg(aot_helium)]
         if !self.output.single_rounding {
-            helium::requantize((multipliers, shifts), (sums, bias), self.offset, self.output, y);
+            helium::requantize(self.factors(first), (sums, self.bias(first)), self.offset, self.output, y);
             return;
         }
+        self.one_by_one(first, sums, y);
+    }
+}
+
+impl Requantize<'_> {
+    /// The bias of the channels from `first` on, at most [`OUTPUTS`].
+    #[inline(always)]
+    fn bias(&self, first: usize) -> &[i32] {
+        match self.bias {
+            [] => &[0; OUTPUTS],
+            bias => bias.get(first..).unwrap_or_default(),
+        }
+    }
+
+    /// The multipliers and shifts of the channels from `first` on.
+    #[inline(always)]
+    fn factors(&self, first: usize) -> (&[i32], &[i8]) {
+        (factors(self.multipliers, first), factors(self.shifts, first))
+    }
+
+    /// See [`Finish::channels`].
+    #[cfg_attr(aot_helium, inline(never))]
+    #[cfg_attr(not(aot_helium), inline(always))]
+    fn one_by_one(&self, first: usize, sums: &mut [i32], y: &mut [i8]) {
+        let (bias, (multipliers, shifts)) = (self.bias(first), self.factors(first));
         let rounding = self.output.rounding();
         if !DSP && let (&[multiplier], &[shift]) = (multipliers, shifts) {
             // Without factors to read, compilers find vector instructions.

@@ -107,7 +107,7 @@ impl<F: Finish> Arithmetic for I8<F> {
         let (cells, x, weights) = patch.cells(y.len());
         let window = Window::new(&cells, x, self.zero, weights);
         for (block, y) in y.chunks_mut(OUTPUTS).enumerate() {
-            let (first, mut room) = (block * OUTPUTS, helium::ROOM);
+            let (first, mut room) = (block * OUTPUTS, helium::room::<_, OUTPUTS>());
             let sums = helium::cleared(&mut room, y.len().next_multiple_of(helium::SUMS));
             if let Some(window) = &window {
                 window.sums(first, y.len(), sums);

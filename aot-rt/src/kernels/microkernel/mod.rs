@@ -51,7 +51,7 @@ const SMALL: bool = cfg!(aot_small);
 const FOURS: usize = if SMALL { 16 } else { 24 };
 
 /// Outputs that are summed together.
-pub(crate) const OUTPUTS: usize = if (DSP || cfg!(aot_helium)) && !SMALL { 32 } else { 16 };
+pub(crate) const OUTPUTS: usize = if (DSP || cfg!(aot_helium)) && !SMALL { 64 } else { 16 };
 
 impl Widened {
     /// Most cells.

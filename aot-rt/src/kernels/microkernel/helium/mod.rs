@@ -6,43 +6,16 @@
 //! for saturation (Q), which neither rustc nor this crate reads.
 #![expect(unsafe_code, reason = "inline assembly")]
 
+mod memory;
 mod window;
 
 use core::arch::asm;
-use core::mem::MaybeUninit;
 
 use super::super::OutputI8;
 use super::super::dot::FILTERS;
-use super::super::requantize::OUTPUTS;
 use super::has;
+pub(crate) use memory::{cleared, copy, filled, room};
 pub(crate) use window::{SUMS, Window};
-
-/// Room for sums on the stack.
-pub(crate) const ROOM: [MaybeUninit<i32>; OUTPUTS] = [MaybeUninit::uninit(); OUTPUTS];
-
-/// Sums that are 0, `len` or as many as there is room for. Clearing them otherwise is a call and
-/// takes three times as long.
-#[inline(always)]
-pub(crate) fn cleared(room: &mut [MaybeUninit<i32>; OUTPUTS], len: usize) -> &mut [i32] {
-    let room = room.get_mut(..len).unwrap_or_default();
-    // SAFETY: it writes as many zeros to `room` as that is long: the loop writes nothing beyond.
-    // These are words aligned as such. All of them are initialised thereafter.
-    unsafe {
-        asm!(
-            "vmov.i32 q0, #0",
-            "wlstp.32 lr, lr, 3f",
-            "2:",
-            "vstrw.32 q0, [{room}], #16",
-            "letp lr, 2b",
-            "3:",
-            inout("lr") room.len() => _,
-            room = inout(reg) room.as_mut_ptr() => _,
-            out("d0") _, out("d1") _,
-            options(nostack, preserves_flags),
-        );
-        room.assume_init_mut()
-    }
-}
 
 /// Numbers of 8 bits in a vector.
 const LANES: usize = 16;
