@@ -7,6 +7,7 @@
 #![expect(unsafe_code, reason = "inline assembly")]
 
 mod memory;
+mod sum;
 mod window;
 
 use core::arch::asm;
@@ -15,6 +16,7 @@ use super::super::OutputI8;
 use super::super::dot::FILTERS;
 use super::has;
 pub(crate) use memory::{cleared, copy, filled, room};
+pub(crate) use sum::add;
 pub(crate) use window::{SUMS, Window};
 
 /// Numbers of 8 bits in a vector.
