@@ -67,10 +67,10 @@ impl<'a, X: Copy, W: Copy> Patch<'a, X, W> {
     where
         A: Arithmetic<X = X, Weight = W>,
     {
+        if arithmetic.channels(self, depth_multiplier, y) {
+            return;
+        }
         if depth_multiplier == 1 {
-            if arithmetic.channels(self, y) {
-                return;
-            }
             let mut listed = Listed::new();
             let listed = (DSP && self.list(&mut listed)).then_some(&listed);
             self.run::<A, false>(arithmetic, listed, [0, 0], y);
@@ -81,11 +81,13 @@ impl<'a, X: Copy, W: Copy> Patch<'a, X, W> {
         }
     }
 
-    /// Where the cells are, each with so many channels, and in what.
+    /// Where the cells are, with so many channels from these on in `x` and in the weights, and in
+    /// what.
     #[cfg(aot_helium)]
     #[inline(always)]
-    pub(super) fn cells(&self, channels: usize) -> (filters::Patch, &'a [X], &'a [W]) {
+    pub(super) fn cells(&self, first: [usize; 2], channels: usize) -> (filters::Patch, &'a [X], &'a [W]) {
         let Self { x, weights, rows, columns, start, row, step } = *self;
+        let start = [start[0] + first[0], start[1] + first[1]];
         let patch = filters::Patch { rows, segments: columns, segment: channels, start, row, step, ring: x.ring };
         (patch, x.cells, weights)
     }

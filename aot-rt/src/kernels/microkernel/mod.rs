@@ -28,6 +28,9 @@ use processor::Four;
 /// Whether there are such instructions.
 pub(crate) const DSP: bool = cfg!(aot_dsp);
 
+/// Whether there are the vectors of Armv8.1-M.
+pub(crate) const HELIUM: bool = cfg!(aot_helium);
+
 /// Whether there are `len` elements from `start` on.
 #[inline(always)]
 const fn has(elements: &[i8], start: usize, len: usize) -> bool {
@@ -51,7 +54,7 @@ const SMALL: bool = cfg!(aot_small);
 const FOURS: usize = if SMALL { 16 } else { 24 };
 
 /// Outputs that are summed together.
-pub(crate) const OUTPUTS: usize = if (DSP || cfg!(aot_helium)) && !SMALL { 64 } else { 16 };
+pub(crate) const OUTPUTS: usize = if (DSP || HELIUM) && !SMALL { 64 } else { 16 };
 
 impl Widened {
     /// Most cells.
