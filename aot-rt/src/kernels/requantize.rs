@@ -102,7 +102,9 @@ impl Requantize<'_> {
     fn one_by_one(&self, first: usize, sums: &mut [i32], y: &mut [i8]) {
         let (bias, (multipliers, shifts)) = (self.bias(first), self.factors(first));
         let rounding = self.output.rounding();
-        if !(DSP || HELIUM) && let (&[multiplier], &[shift]) = (multipliers, shifts) {
+        if !(DSP || HELIUM)
+            && let (&[multiplier], &[shift]) = (multipliers, shifts)
+        {
             // Without factors to read, compilers find vector instructions.
             let scaler = Scaler::new(Multiplier { multiplier, shift: shift.into() }, rounding);
             for ((y, sum), bias) in y.iter_mut().zip(sums).zip(bias) {

@@ -4,8 +4,8 @@
 #![no_main]
 
 use aot_rt::kernels::{
-    Apart, Conv2dI8, DepthwiseConv2dI8, FullyConnectedI8, OutputI8, Window2d, conv2d_i8, depthwise_conv2d_i8,
-    fully_connected_i8,
+    Apart, Conv2dAddI8, Conv2dI8, DepthwiseConv2dI8, FullyConnectedI8, OutputI8, SumI8, Window2d,
+    conv2d_add_i8, conv2d_i8, depthwise_conv2d_i8, fully_connected_i8,
 };
 
 /// Layers of each kind.
@@ -84,19 +84,52 @@ impl Layer {
     /// The result of a channel's sum of products.
     fn result(&self, channel: usize, sum: i32) -> i8 {
         let factor = if self.factors == 1 { 0 } else { channel };
-        let (multiplier, shift) = (i64::from(self.multipliers[factor]), i32::from(self.shifts[factor]));
-        let sum = sum.wrapping_add(self.bias[channel]);
-        let scaled = if self.output.single_rounding {
-            (i64::from(sum) * multiplier + (1 << (30 - shift))) >> (31 - shift)
-        } else {
-            let high = (i64::from(sum << shift.max(0)) * multiplier + (1 << 30)) >> 31;
-            let right = (-shift).max(0);
-            let magnitude = (high.abs() + (1 << right >> 1)) >> right;
-            if high < 0 { -magnitude } else { magnitude }
-        };
-        let OutputI8 { zero_point, min, max, .. } = self.output;
-        (scaled as i32).wrapping_add(zero_point).max(min).min(max) as i8
+        let (multiplier, shift) = (self.multipliers[factor], self.shifts[factor].into());
+        limited(self.output, scaled(sum.wrapping_add(self.bias[channel]), multiplier, shift, self.output))
     }
+}
+
+/// `x * multiplier * 2^(shift - 31)`, rounded as `output` says.
+fn scaled(x: i32, multiplier: i32, shift: i32, output: OutputI8) -> i32 {
+    if output.single_rounding {
+        return ((i64::from(x) * i64::from(multiplier) + (1 << (30 - shift))) >> (31 - shift)) as i32;
+    }
+    let high = (i64::from(x << shift.max(0)) * i64::from(multiplier) + (1 << 30)) >> 31;
+    let right = (-shift).max(0);
+    let magnitude = (high.abs() + (1 << right >> 1)) >> right;
+    (if high < 0 { -magnitude } else { magnitude }) as i32
+}
+
+fn limited(output: OutputI8, steps: i32) -> i8 {
+    steps.wrapping_add(output.zero_point).max(output.min).min(output.max) as i8
+}
+
+/// A sum whose operands have any scales.
+fn sum(random: &mut Random, output: OutputI8) -> SumI8 {
+    let mut multiplier = || (1 << 30 | random.bits() >> 2).cast_signed();
+    let [a_multiplier, b_multiplier, output_multiplier] = [multiplier(), multiplier(), multiplier()];
+    let mut shift = |from: i32| from - random.below(4) as i32;
+    let (a_shift, b_shift, output_shift) = (shift(1), shift(0), shift(-17));
+    let (a_zero_point, b_zero_point) = ((random.bits() as i8).into(), (random.bits() as i8).into());
+    SumI8 {
+        a_zero_point,
+        a_multiplier,
+        a_shift,
+        b_zero_point,
+        b_multiplier,
+        b_shift,
+        output_multiplier,
+        output_shift,
+        output,
+    }
+}
+
+/// The sum of `a` and `b`.
+fn added(sum: &SumI8, a: i8, b: i8) -> i8 {
+    let a = scaled((i32::from(a) - sum.a_zero_point) << 20, sum.a_multiplier, sum.a_shift, sum.output);
+    let b = scaled((i32::from(b) - sum.b_zero_point) << 20, sum.b_multiplier, sum.b_shift, sum.output);
+    let total = scaled(a.wrapping_add(b), sum.output_multiplier, sum.output_shift, sum.output);
+    limited(sum.output, total)
 }
 
 #[aot_firmware::entry]
@@ -130,7 +163,7 @@ fn fully_connected(random: &mut Random) -> bool {
     })
 }
 
-/// A convolution, of all channels or of each by itself.
+/// A convolution: of each channel by itself, of all, or of all and added to what is there.
 fn windows(random: &mut Random) -> bool {
     let mut pair = |end| [1 + random.below(end), 1 + random.below(end)];
     let (input, kernel, stride, dilation) = (pair(6), pair(3), pair(2), pair(2));
@@ -139,49 +172,55 @@ fn windows(random: &mut Random) -> bool {
     let (Some(height), Some(width)) = (extent(0), extent(1)) else { return true };
     let output = [height / stride[0] + 1, width / stride[1] + 1];
     let window = Window2d { batch: 1, input, output, kernel, stride, dilation, padding };
+
     let is_depthwise = random.below(2) == 0;
-    let in_channels = 1 + random.below(if is_depthwise { CHANNELS } else { 24 });
-    let out_channels = if is_depthwise { in_channels } else { 1 + random.below(9) };
+    let depth_multiplier = 1 + random.below(4) / 3 * random.below(12);
+    let in_channels = 1 + random.below(if is_depthwise { CHANNELS / depth_multiplier } else { 24 });
+    let out_channels = if is_depthwise { in_channels * depth_multiplier } else { 1 + random.below(9) };
     let layer = Layer::new(random, out_channels);
     let mut weights = [0; 9 * 24 * 9];
     random.fill(&mut weights);
-    let weights = &weights
-        [..kernel[0] * kernel[1] * if is_depthwise { in_channels } else { in_channels * out_channels }];
-    let mut y = [0; 64 * CHANNELS];
+    let filters = if is_depthwise { 1 } else { in_channels };
+    let weights = &weights[..kernel[0] * kernel[1] * filters * out_channels];
+    let mut there = [0; 64 * CHANNELS];
+    random.fill(&mut there);
+    let mut y = there;
     let y = &mut y[..output[0] * output[1] * out_channels];
     let images = Apart { x: &layer.x[..input[0] * input[1] * in_channels], y };
-    let (bias, multipliers, shifts) =
-        (&layer.bias[..out_channels], &layer.multipliers[..layer.factors], &layer.shifts[..layer.factors]);
+    let factors = (&layer.multipliers[..layer.factors], &layer.shifts[..layer.factors]);
+    let (bias, (multipliers, shifts)) = (&layer.bias[..out_channels], factors);
     let (input_zero_point, output) = (layer.zero, layer.output);
+    let (groups, weights_zero_point) = (1, 0);
+    let conv2d =
+        Conv2dI8 { window, in_channels, out_channels, groups, input_zero_point, weights_zero_point, output };
+    let sum = (!is_depthwise && random.below(3) == 0).then(|| sum(random, output));
     if is_depthwise {
-        let depth_multiplier = 1;
         let params = DepthwiseConv2dI8 { window, in_channels, depth_multiplier, input_zero_point, output };
         depthwise_conv2d_i8(&params, images, weights, bias, multipliers, shifts);
+    } else if let Some(sum) = sum {
+        let params = Conv2dAddI8 { conv2d, sum };
+        conv2d_add_i8(&params, images, weights, bias, multipliers, shifts);
     } else {
-        let (groups, weights_zero_point) = (1, 0);
-        let params = Conv2dI8 {
-            window,
-            in_channels,
-            out_channels,
-            groups,
-            input_zero_point,
-            weights_zero_point,
-            output,
-        };
-        conv2d_i8(&params, images, weights, bias, multipliers, shifts);
+        conv2d_i8(&conv2d, images, weights, bias, multipliers, shifts);
     }
-    y.iter().enumerate().all(|(i, y)| {
+
+    y.iter().zip(there).enumerate().all(|(i, (y, there))| {
         let (cell, channel) = (i / out_channels, i % out_channels);
-        let channels = if is_depthwise { channel..channel + 1 } else { 0..in_channels };
-        let mut sum = 0;
+        let from = if is_depthwise { channel / depth_multiplier } else { 0 };
+        let mut products = 0;
         for (tap, pixel) in taps(&window, cell) {
-            for from in channels.clone() {
-                let w = if is_depthwise { tap } else { channel * kernel[0] * kernel[1] + tap } * in_channels
-                    + from;
-                sum += (i32::from(layer.x[pixel * in_channels + from]) - layer.zero) * i32::from(weights[w]);
+            for i in 0..filters {
+                let weight = if is_depthwise {
+                    tap * out_channels + channel
+                } else {
+                    (channel * kernel[0] * kernel[1] + tap) * in_channels + i
+                };
+                let x = i32::from(layer.x[pixel * in_channels + from + i]) - layer.zero;
+                products += x * i32::from(weights[weight]);
             }
         }
-        *y == layer.result(channel, sum)
+        let own = layer.result(channel, products);
+        *y == sum.map_or(own, |sum| added(&sum, own, there))
     })
 }
 

@@ -3,12 +3,12 @@
 use core::marker::PhantomData;
 
 use super::super::RangeF32;
-use super::super::microkernel::Listed;
-use super::super::real::Real;
 #[cfg(aot_helium)]
 use super::super::loops::chunks_mut;
+use super::super::microkernel::Listed;
 #[cfg(aot_helium)]
 use super::super::microkernel::helium::{self, Window};
+use super::super::real::Real;
 #[cfg(aot_helium)]
 use super::super::requantize::OUTPUTS;
 use super::super::requantize::{Finish, Requantize, RequantizeI16};

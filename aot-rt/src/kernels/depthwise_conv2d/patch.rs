@@ -88,7 +88,8 @@ impl<'a, X: Copy, W: Copy> Patch<'a, X, W> {
     pub(super) fn cells(&self, first: [usize; 2], channels: usize) -> (filters::Patch, &'a [X], &'a [W]) {
         let Self { x, weights, rows, columns, start, row, step } = *self;
         let start = [start[0] + first[0], start[1] + first[1]];
-        let patch = filters::Patch { rows, segments: columns, segment: channels, start, row, step, ring: x.ring };
+        let patch =
+            filters::Patch { rows, segments: columns, segment: channels, start, row, step, ring: x.ring };
         (patch, x.cells, weights)
     }
 

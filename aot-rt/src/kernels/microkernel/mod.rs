@@ -54,7 +54,13 @@ const SMALL: bool = cfg!(aot_small);
 const FOURS: usize = if SMALL { 16 } else { 24 };
 
 /// Outputs that are summed together.
-pub(crate) const OUTPUTS: usize = if (DSP || HELIUM) && !SMALL { 64 } else { 16 };
+pub(crate) const OUTPUTS: usize = if SMALL || !(DSP || HELIUM) {
+    16
+} else if HELIUM {
+    64
+} else {
+    32
+};
 
 impl Widened {
     /// Most cells.

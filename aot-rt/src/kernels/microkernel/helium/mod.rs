@@ -26,6 +26,7 @@ const LANES: usize = 16;
 /// there are not as many weights. `zero` is an int8 number.
 #[inline(never)]
 pub(crate) fn add_products(sums: &mut [i32], x: &[i8], zero: i16, weights: &[i8], filter: usize) {
+    debug_assert!(i8::try_from(zero).is_ok());
     let Some(last) = sums.len().checked_sub(1).and_then(|last| last.checked_mul(filter)) else { return };
     if x.is_empty() || !has(weights, last, x.len()) {
         return;
@@ -264,4 +265,3 @@ pub(crate) fn requantize(
         }
     }
 }
-
