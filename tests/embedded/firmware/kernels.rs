@@ -11,9 +11,10 @@ use aot_rt::kernels::{
 /// Layers of each kind.
 const LAYERS: usize = 400;
 
-/// Most cells of an image and of the result, and most channels.
+/// Most cells of an image, of a result, and of the rows under a window; most channels.
 const CELLS: usize = 16;
 const RESULTS: usize = 36;
+const RING: usize = 20;
 const CHANNELS: usize = 40;
 
 /// Most weights of a layer.
@@ -215,7 +216,7 @@ fn convolution(random: &mut Random) -> bool {
     // Row by row, with as many rows in a ring as a window has.
     y.copy_from_slice(there);
     let (row_len, rows) = (width * in_channels, (window.kernel[0] - 1) * window.dilation[0] + 1);
-    let mut ring = [0; CELLS * CHANNELS];
+    let mut ring = [0; RING * CHANNELS];
     for row in 0..window.output[0] {
         let start = (row * window.stride[0]).saturating_sub(window.padding[0]);
         for (i, x) in x.chunks(row_len).enumerate().skip(start).take(rows) {
