@@ -1,5 +1,6 @@
 //! Builds an image of each model for each board, runs it in QEMU, compares its outputs
-//! with the reference's bit for bit, and measures it.
+//! with the reference's bit for bit, and measures it. One more image on each board compares
+//! kernels with their definitions.
 //!
 //!     tools/install-embedded.sh
 //!     cargo run -p aot-embedded

@@ -5,6 +5,9 @@
 //! instruction. Their module has a twin in plain Rust with the same functions and the same
 //! bits, which is tested on hosts; other processors use the loops of [`filters`](super::filters).
 //! [`Four`] is how a processor takes four cells that have been widened to 16 bits.
+//!
+//! Armv8.1-M may have vectors. Their module runs on no host: `tests/embedded` compares it, in
+//! QEMU, with the definitions.
 
 #[cfg(aot_dsp)]
 mod dsp;
