@@ -3,9 +3,15 @@
 
 use core::ops::Range;
 
-use super::dot::{FILTERS, I8_SHARED_READS, dot_i8, dot_i16, dot4_i8};
+use super::dot::dot_i16;
+#[cfg(not(aot_helium))]
+use super::dot::{FILTERS, I8_SHARED_READS, dot_i8, dot4_i8};
+#[cfg(not(aot_helium))]
+use super::loops::copy;
 use super::loops::{chunks, part};
 use super::microkernel::blocks::IN_BLOCKS;
+#[cfg(aot_helium)]
+use super::microkernel::helium::{self, copy};
 use super::microkernel::{DSP, Widened};
 use super::nibbles::Stored;
 use super::real::Real;
@@ -130,7 +136,12 @@ impl Patch {
         } else if self.is_whole(filter) {
             S::products(part(x, self.start[0], filter), zero, (weights, filter), finish, y);
         } else if filter <= BUFFER {
+            #[cfg(not(aot_helium))]
             let buffer = &mut [zero as i8; BUFFER];
+            #[cfg(aot_helium)]
+            let mut room = helium::room::<_, BUFFER>();
+            #[cfg(aot_helium)]
+            let buffer = helium::filled(&mut room, zero as i8, filter);
             S::products(self.gather(x, filter, buffer), zero, (weights, filter), finish, y);
         } else {
             S::products((self, x), zero, (weights, filter), finish, y);
@@ -140,17 +151,14 @@ impl Patch {
     /// The cells under the window, in the order of the filter; those outside the
     /// image stay as they are in `buffer`.
     #[inline(always)]
-    fn gather<'a, T: Copy>(&self, x: &[T], filter: usize, buffer: &'a mut [T]) -> &'a [T] {
-        (self, x).for_each(|x, at| {
-            for (cell, x) in buffer.get_mut(at..).unwrap_or_default().iter_mut().zip(x) {
-                *cell = *x;
-            }
-        });
+    fn gather<'a>(&self, x: &[i8], filter: usize, buffer: &'a mut [i8]) -> &'a [i8] {
+        (self, x).for_each(|x, at| copy(x, buffer.get_mut(at..).unwrap_or_default()));
         part(buffer, 0, filter)
     }
 }
 
 /// The slices of four filters that belong to one of `x`, or none when one is short.
+#[cfg(not(aot_helium))]
 #[inline(always)]
 fn four<T>(filters: &[T], filter: usize, at: usize, len: usize) -> Option<[&[T]; FILTERS]> {
     let slice = |n: usize| filters.get(n * filter + at..)?.get(..len);
@@ -325,7 +333,31 @@ fn products_of_widened<const BLOCKED: bool, F: Finish>(
     }
 }
 
+/// [`products_i8`] with the vectors of a [microkernel](helium).
+#[cfg(aot_helium)]
+#[inline(never)]
+fn products_of_cells<F: Finish>(
+    cells: impl Segments<i8>,
+    zero: i16,
+    (mut weights, filter): (&[i8], usize),
+    finish: &F,
+    y: &mut [F::Y],
+) {
+    let mut channel = 0;
+    for y in y.chunks_mut(OUTPUTS) {
+        let mut room = helium::room::<_, OUTPUTS>();
+        let sums = helium::cleared(&mut room, y.len());
+        cells.for_each(|x, at| {
+            helium::add_products(sums, x, zero, weights.get(at..).unwrap_or_default(), filter);
+        });
+        finish.channels(channel, sums, y);
+        channel += y.len();
+        weights = weights.get(y.len() * filter..).unwrap_or_default();
+    }
+}
+
 /// [`products_i8`] with instructions that compilers find. Compiled once, like [`products_f32`].
+#[cfg(not(aot_helium))]
 #[inline(never)]
 fn products_of_cells<F: Finish>(
     cells: impl Segments<i8>,

@@ -29,6 +29,7 @@ mod conv2d_add;
 mod conv3d;
 mod cumulative_sum;
 mod depthwise_conv2d;
+#[cfg_attr(aot_helium, expect(dead_code, reason = "those of int8 are in the microkernel"))]
 mod dot;
 mod dynamic;
 mod elements;

@@ -1,6 +1,8 @@
 //! From the sums of a layer's output channels to its results.
 
-use super::microkernel::{self, DSP};
+#[cfg(aot_helium)]
+use super::microkernel::helium;
+use super::microkernel::{self, DSP, HELIUM};
 use super::{OutputI8, RangeF32, RangeI16};
 use crate::fixed_point::{Multiplier, Scaler};
 
@@ -69,13 +71,40 @@ impl Finish for Requantize<'_> {
     /// Compiled once: it would make a large part of every kernel.
     #[inline(never)]
     fn channels(&self, first: usize, sums: &mut [i32], y: &mut [i8]) {
-        let bias = match self.bias {
+        #[cfg(aot_helium)]
+        if !self.output.single_rounding {
+            helium::requantize(self.factors(first), (sums, self.bias(first)), self.offset, self.output, y);
+            return;
+        }
+        self.one_by_one(first, sums, y);
+    }
+}
+
+impl Requantize<'_> {
+    /// The bias of the channels from `first` on, at most [`OUTPUTS`].
+    #[inline(always)]
+    fn bias(&self, first: usize) -> &[i32] {
+        match self.bias {
             [] => &[0; OUTPUTS],
             bias => bias.get(first..).unwrap_or_default(),
-        };
-        let (multipliers, shifts) = (factors(self.multipliers, first), factors(self.shifts, first));
+        }
+    }
+
+    /// The multipliers and shifts of the channels from `first` on.
+    #[inline(always)]
+    fn factors(&self, first: usize) -> (&[i32], &[i8]) {
+        (factors(self.multipliers, first), factors(self.shifts, first))
+    }
+
+    /// See [`Finish::channels`].
+    #[cfg_attr(aot_helium, inline(never))]
+    #[cfg_attr(not(aot_helium), inline(always))]
+    fn one_by_one(&self, first: usize, sums: &mut [i32], y: &mut [i8]) {
+        let (bias, (multipliers, shifts)) = (self.bias(first), self.factors(first));
         let rounding = self.output.rounding();
-        if !DSP && let (&[multiplier], &[shift]) = (multipliers, shifts) {
+        if !(DSP || HELIUM)
+            && let (&[multiplier], &[shift]) = (multipliers, shifts)
+        {
             // Without factors to read, compilers find vector instructions.
             let scaler = Scaler::new(Multiplier { multiplier, shift: shift.into() }, rounding);
             for ((y, sum), bias) in y.iter_mut().zip(sums).zip(bias) {

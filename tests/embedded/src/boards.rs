@@ -155,6 +155,12 @@ impl Board {
         fits(ram, &self.ram) && self.flash.as_ref().is_none_or(|region| fits(flash, region))
     }
 
+    /// Whether the comparison of kernels fits, with two forms of weights on the stack. What does
+    /// not has a larger board with the same code.
+    pub(crate) fn has_room_for_kernels(&self) -> bool {
+        self.ram.kib >= 32
+    }
+
     /// The linker's `memory.x`.
     pub(crate) fn memory(&self) -> String {
         let line = |name: &str, region: &Region| {

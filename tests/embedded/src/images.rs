@@ -53,6 +53,18 @@ pub(crate) struct Folders {
 /// Name of the image without a model.
 const EMPTY: &str = "empty";
 
+/// Name of the image that compares kernels with their definitions.
+const KERNELS: &str = "kernels";
+
+/// The images of a board.
+pub(crate) struct Images<'m> {
+    pub(crate) models: Vec<Image<'m>>,
+    /// Without a model.
+    pub(crate) empty: PathBuf,
+    /// Compares kernels with their definitions, where there is room for that.
+    pub(crate) kernels: Option<PathBuf>,
+}
+
 impl Folders {
     /// The manifest of a package of generated code in `folder`.
     pub(crate) fn write_manifest(&self, folder: &Path) -> Result<(), String> {
@@ -77,13 +89,13 @@ pub(crate) fn make_folder(folder: &Path) -> Result<(), String> {
     fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))
 }
 
-/// Builds the images of those `models` for which there is room, and the empty one.
+/// Builds the images of those `models` for which there is room, and those without.
 pub(crate) fn build<'m>(
     folders: &Folders,
     board: &Board,
     level: Level,
     models: &'m [Model],
-) -> Result<(Vec<Image<'m>>, PathBuf), String> {
+) -> Result<Images<'m>, String> {
     let folder = folders.output.join(format!("{}-{}", board.name, level.name()));
     let programs = folder.join("src/bin");
     make_folder(&programs)?;
@@ -91,6 +103,7 @@ pub(crate) fn build<'m>(
     write(&folder.join("memory.x"), board.memory())?;
     let empty = "#![no_std]\n#![no_main]\naot_firmware::empty_image!();\n";
     write(&programs.join(format!("{EMPTY}.rs")), empty)?;
+    write(&programs.join(format!("{KERNELS}.rs")), include_str!("../firmware/kernels.rs"))?;
 
     let mut images = Vec::new();
     for model in models {
@@ -101,7 +114,8 @@ pub(crate) fn build<'m>(
         write(&programs.join(format!("{}.rs", model.name)), program(&folder, model, &compiled)?)?;
         images.push(Image { model, compiled, file: folder.join(format!("{}.elf", model.name)) });
     }
-    let names = images.iter().map(|image| image.model.name).chain([EMPTY]);
+    let kernels = board.has_room_for_kernels().then_some(KERNELS);
+    let names = images.iter().map(|image| image.model.name).chain([EMPTY]).chain(kernels);
     let mut arguments = vec!["build", "--profile", level.name()];
     arguments.extend(names.clone().flat_map(|name| ["--bin", name]));
     let mut flags = board.flags();
@@ -112,7 +126,8 @@ pub(crate) fn build<'m>(
         let (from, to) = (made.join(name), folder.join(format!("{name}.elf")));
         fs::copy(&from, to).map_err(|error| format!("{}: {error}", from.display()))?;
     }
-    Ok((images, folder.join(format!("{EMPTY}.elf"))))
+    let file = |name: &str| folder.join(format!("{name}.elf"));
+    Ok(Images { models: images, empty: file(EMPTY), kernels: kernels.map(file) })
 }
 
 /// Compiles the model to `runner.rs` in a folder of its own.

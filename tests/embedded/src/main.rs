@@ -1,5 +1,6 @@
 //! Builds an image of each model for each board, runs it in QEMU, compares its outputs
-//! with the reference's bit for bit, and measures it.
+//! with the reference's bit for bit, and measures it. One more image on each board compares
+//! kernels with their definitions.
 //!
 //!     tools/install-embedded.sh
 //!     cargo run -p aot-embedded
@@ -122,10 +123,16 @@ fn check_board(
     models: &[Model],
     measured: &mut Vec<Measured>,
 ) -> Result<usize, String> {
-    let (images, empty) = images::build(folders, board, level, models)?;
-    let empty = Contents::read(&empty)?;
+    let images = images::build(folders, board, level, models)?;
+    let empty = Contents::read(&images.empty)?;
     let mut failed = 0;
-    for image in &images {
+    if let Some(kernels) = &images.kernels
+        && let Err(error) = qemu::emulate(board, kernels, &folders.output)
+    {
+        println!("{:4} {:5} kernels\n  FAILED: {error}", board.name, level.name());
+        failed += 1;
+    }
+    for image in &images.models {
         let (figures, mut problems) = check(folders, board, level, image, &empty)?;
         problems.extend(limits::exceeded(&figures));
         println!("{}", figures.line());

@@ -41,7 +41,8 @@ pub(crate) fn run(board: &Board, image: &Path, inputs: &[u8], folder: &Path) -> 
     Ok(Ran { outputs, stack: *stack, instructions })
 }
 
-fn emulate(board: &Board, image: &Path, folder: &Path) -> Result<(), String> {
+/// Runs `image` in `folder`; an error unless it ends with a success.
+pub(crate) fn emulate(board: &Board, image: &Path, folder: &Path) -> Result<(), String> {
     let (program, arguments) = board.emulator();
     let mut emulator = Command::new(program)
         .args(arguments)

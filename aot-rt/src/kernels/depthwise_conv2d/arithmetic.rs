@@ -3,9 +3,16 @@
 use core::marker::PhantomData;
 
 use super::super::RangeF32;
+#[cfg(aot_helium)]
+use super::super::loops::chunks_mut;
 use super::super::microkernel::Listed;
+#[cfg(aot_helium)]
+use super::super::microkernel::helium::{self, Window};
 use super::super::real::Real;
+#[cfg(aot_helium)]
+use super::super::requantize::OUTPUTS;
 use super::super::requantize::{Finish, Requantize, RequantizeI16};
+use super::patch::Patch;
 
 /// The arithmetic of a depthwise convolution.
 pub(super) trait Arithmetic {
@@ -22,6 +29,16 @@ pub(super) trait Arithmetic {
         _listed: &Listed,
         _x: &[Self::X],
         _weights: &[Self::Weight],
+    ) -> bool {
+        false
+    }
+    /// Sets `y` to the results of all channels, if there are vectors for that.
+    #[inline(always)]
+    fn channels(
+        &self,
+        _patch: &Patch<'_, Self::X, Self::Weight>,
+        _depth_multiplier: usize,
+        _y: &mut [Self::Y],
     ) -> bool {
         false
     }
@@ -91,9 +108,45 @@ impl<F: Finish> Arithmetic for I8<F> {
         true
     }
 
+    #[cfg(aot_helium)]
+    #[inline(always)]
+    fn channels(&self, patch: &Patch<'_, i8, i8>, depth_multiplier: usize, y: &mut [F::Y]) -> bool {
+        if depth_multiplier == 1 {
+            self.vectors::<false>(patch, [0, 0], y);
+        } else {
+            for (x_channel, y) in chunks_mut(y, depth_multiplier).enumerate() {
+                self.vectors::<true>(patch, [x_channel, x_channel * depth_multiplier], y);
+            }
+        }
+        true
+    }
+
     #[inline(always)]
     fn finish(&self, first: usize, sums: &mut [i32], y: &mut [F::Y]) {
         self.finish.channels(first, sums, y);
+    }
+}
+
+#[cfg(aot_helium)]
+impl<F: Finish> I8<F> {
+    /// Sets `y` to the results of channels, which all read one channel of `x` if `SHARED`.
+    #[inline(always)]
+    fn vectors<const SHARED: bool>(
+        &self,
+        patch: &Patch<'_, i8, i8>,
+        [x_channel, channel]: [usize; 2],
+        y: &mut [F::Y],
+    ) {
+        let (cells, x, weights) = patch.cells([x_channel, channel], y.len());
+        let window = Window::<SHARED>::new(&cells, x, self.zero, weights);
+        for (block, y) in y.chunks_mut(OUTPUTS).enumerate() {
+            let (first, mut room) = (block * OUTPUTS, helium::room::<_, OUTPUTS>());
+            let sums = helium::cleared(&mut room, y.len().next_multiple_of(helium::SUMS));
+            if let Some(window) = &window {
+                window.sums(first, y.len(), sums);
+            }
+            self.finish.channels(channel + first, sums.get_mut(..y.len()).unwrap_or_default(), y);
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use super::super::Window2d;
 use super::super::dot::VECTORS;
+#[cfg(aot_helium)]
+use super::super::filters;
 use super::super::images::Image;
 use super::super::loops::chunks_mut;
 use super::super::microkernel::Listed;
@@ -59,6 +61,9 @@ impl<'a, X: Copy, W: Copy> Patch<'a, X, W> {
     where
         A: Arithmetic<X = X, Weight = W>,
     {
+        if arithmetic.channels(self, depth_multiplier, y) {
+            return;
+        }
         if depth_multiplier == 1 {
             let mut listed = Listed::new();
             let listed = (!VECTORS && self.list(&mut listed)).then_some(&listed);
@@ -68,6 +73,18 @@ impl<'a, X: Copy, W: Copy> Patch<'a, X, W> {
                 self.run::<A, true>(arithmetic, None, [x_channel, x_channel * depth_multiplier], y);
             }
         }
+    }
+
+    /// Where the cells are, with so many channels from these on in `x` and in the weights, and in
+    /// what.
+    #[cfg(aot_helium)]
+    #[inline(always)]
+    pub(super) fn cells(&self, first: [usize; 2], channels: usize) -> (filters::Patch, &'a [X], &'a [W]) {
+        let Self { x, weights, rows, columns, start, row, step } = *self;
+        let start = [start[0] + first[0], start[1] + first[1]];
+        let patch =
+            filters::Patch { rows, segments: columns, segment: channels, start, row, step, ring: x.ring };
+        (patch, x.cells, weights)
     }
 
     /// Lists the cells; gives whether there is room for all.

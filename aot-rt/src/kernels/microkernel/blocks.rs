@@ -11,7 +11,7 @@ pub(crate) const CELLS: usize = if super::DSP { 4 } else { 1 };
 /// in another order than in rows.
 ///
 /// [`Constants::with_blocks`]: crate::Constants::with_blocks
-pub(crate) const IN_BLOCKS: bool = !super::super::dot::VECTORS;
+pub(crate) const IN_BLOCKS: bool = !(super::super::dot::VECTORS || super::HELIUM);
 
 /// Filters among constants, for [`Constants::with_blocks`](crate::Constants::with_blocks).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

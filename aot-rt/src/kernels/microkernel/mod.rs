@@ -7,6 +7,9 @@
 //! [`Four`] is how a processor takes four cells that have been widened to 16 bits.
 //!
 //! Filters are rows of weights, or [`blocks`] of them.
+//!
+//! Armv8.1-M may have vectors. Their module runs on no host: `tests/embedded` compares it, in
+//! QEMU, with the definitions.
 
 #[cfg(aot_armv6m)]
 mod armv6m;
@@ -15,6 +18,8 @@ mod armv7m;
 pub(crate) mod blocks;
 #[cfg(aot_dsp)]
 mod dsp;
+#[cfg(aot_helium)]
+pub(crate) mod helium;
 mod listed;
 #[cfg(not(any(aot_armv6m, aot_armv7m)))]
 mod portable;
@@ -43,6 +48,9 @@ use processor::Four;
 /// Whether there are such instructions.
 pub(crate) const DSP: bool = cfg!(aot_dsp);
 
+/// Whether there are the vectors of Armv8.1-M.
+pub(crate) const HELIUM: bool = cfg!(aot_helium);
+
 /// Whether there are `len` elements from `start` on.
 #[inline(always)]
 const fn has(elements: &[i8], start: usize, len: usize) -> bool {
@@ -66,7 +74,13 @@ const SMALL: bool = cfg!(aot_small);
 const FOURS: usize = if SMALL { 16 } else { 36 };
 
 /// Outputs that are summed together.
-pub(crate) const OUTPUTS: usize = if DSP && !SMALL { 32 } else { 16 };
+pub(crate) const OUTPUTS: usize = if SMALL || !(DSP || HELIUM) {
+    16
+} else if HELIUM {
+    64
+} else {
+    32
+};
 
 impl Widened {
     /// Most cells.
