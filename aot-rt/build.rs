@@ -1,5 +1,8 @@
 //! Tells the crate what no stable `cfg` says: which architecture of Arm's microcontrollers the
 //! target has, whether it has DSP instructions or vectors, and whether it is compiled to be small.
+//!
+//! With `--cfg aot_portable` among the compiler's flags, all kernels are those in plain Rust: for
+//! the comparison of both.
 
 use std::env;
 
@@ -14,27 +17,36 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let variable = |name| env::var(name).unwrap_or_default();
     let (target, flags) = (variable("TARGET"), variable("CARGO_ENCODED_RUSTFLAGS"));
-    let processor =
-        flags.split('\x1f').filter_map(|flag| flag.trim_start_matches("-C").split_once("target-cpu="));
-    let is_one_of =
-        |names: &[&str]| processor.clone().next_back().is_some_and(|(_, name)| names.contains(&name));
-    // Vectors may be switched off, and without registers for floats they are not usable.
-    let has_helium = target == "thumbv8m.main-none-eabihf" && is_one_of(&HELIUM) && !flags.contains("-mve");
-    let starts_with_any = |starts: &[&str]| starts.iter().any(|start| target.starts_with(start));
-    if starts_with_any(&["thumbv6m-", "thumbv8m.base-"]) {
-        println!("cargo::rustc-cfg=aot_armv6m");
-    }
-    if !has_helium && starts_with_any(&["thumbv7m-", "thumbv7em-", "thumbv8m.main-"]) {
-        println!("cargo::rustc-cfg=aot_armv7m");
-    }
-    // All of Armv7E-M have them; of Armv8-M those whose processor is named.
-    let is_named = is_one_of(&DSP) || is_one_of(&HELIUM);
-    if has_helium {
-        println!("cargo::rustc-cfg=aot_helium");
-    } else if target.starts_with("thumbv7em-") || target.starts_with("thumbv8m.main-") && is_named {
-        println!("cargo::rustc-cfg=aot_dsp");
-    }
+    let mut names = instructions(&target, &flags.split('\x1f').collect::<Vec<_>>());
     if ["s", "z"].contains(&variable("OPT_LEVEL").as_str()) {
-        println!("cargo::rustc-cfg=aot_small");
+        names.push("aot_small");
     }
+    names.iter().for_each(|name| println!("cargo::rustc-cfg={name}"));
+}
+
+/// The instructions that there are kernels for.
+fn instructions(target: &str, flags: &[&str]) -> Vec<&'static str> {
+    let is_any = |starts: &[&str]| starts.iter().any(|start| target.starts_with(start));
+    let has = |part: &str| flags.iter().any(|flag| flag.contains(part));
+    let processor = flags.iter().rev().find_map(|flag| Some(flag.split_once("target-cpu=")?.1));
+    let is_one_of = |names: &[&str]| processor.is_some_and(|processor| names.contains(&processor));
+    if has("aot_portable") {
+        return Vec::new();
+    }
+    if is_any(&["thumbv6m-", "thumbv8m.base-"]) {
+        return vec!["aot_armv6m"];
+    }
+    if !is_any(&["thumbv7m-", "thumbv7em-", "thumbv8m.main-"]) {
+        return Vec::new();
+    }
+    // Vectors may be switched off, and without registers for floats they are not usable.
+    if target == "thumbv8m.main-none-eabihf" && is_one_of(&HELIUM) && !has("-mve") {
+        return vec!["aot_helium"];
+    }
+    // All of Armv7E-M have DSP instructions; of Armv8-M those whose processor is named.
+    let is_named = is_one_of(&DSP) || is_one_of(&HELIUM);
+    if is_any(&["thumbv7em-"]) || is_any(&["thumbv8m.main-"]) && is_named {
+        return vec!["aot_armv7m", "aot_dsp"];
+    }
+    vec!["aot_armv7m"]
 }

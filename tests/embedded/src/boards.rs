@@ -39,8 +39,11 @@ const fn region(origin: u32, kib: u32) -> Region {
     Region { origin, kib }
 }
 
+/// The board whose images have no kernels in assembly.
+const PORTABLE: &str = "M4F portable";
+
 /// The sizes are those of usual parts, so that what is too large does not link.
-pub(crate) const BOARDS: [Board; 8] = [
+pub(crate) const BOARDS: [Board; 9] = [
     Board {
         name: "M0",
         machine: "microbit",
@@ -71,6 +74,16 @@ pub(crate) const BOARDS: [Board; 8] = [
     },
     Board {
         name: "M4F",
+        machine: "mps2-an386",
+        target: "thumbv7em-none-eabihf",
+        cpu: "cortex-m4",
+        flash: Some(region(0, 1024)),
+        ram: region(0x2000_0000, 256),
+        clock: Clock::SysTick { mhz: 25 },
+    },
+    // The same, with kernels in plain Rust.
+    Board {
+        name: PORTABLE,
         machine: "mps2-an386",
         target: "thumbv7em-none-eabihf",
         cpu: "cortex-m4",
@@ -180,7 +193,9 @@ impl Board {
         let links: &[&str] =
             if self.is_arm() { &["-Tlink.x", "--nmagic"] } else { &["-Tmemory.x", "-Tlink.x"] };
         let links = links.iter().map(|link| format!("-Clink-arg={link}"));
-        [format!("-Ctarget-cpu={}", self.cpu), "-Dwarnings".into()].into_iter().chain(links).collect()
+        let portable = (self.name == PORTABLE).then(|| "--cfg=aot_portable".to_owned());
+        let flags = [format!("-Ctarget-cpu={}", self.cpu), "-Dwarnings".into()];
+        flags.into_iter().chain(portable).chain(links).collect()
     }
 }
 
