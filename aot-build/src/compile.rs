@@ -158,9 +158,7 @@ impl Compiled {
 
     /// Bytes beyond the limits of pools, bytes of RAM, and of memory that devices have.
     fn needs(&self) -> (usize, usize, usize) {
-        let excess = self.workspaces.iter().map(PlacedPool::excess).sum();
-        let all: usize = self.workspaces.iter().map(|pool| pool.bytes).sum();
-        (excess, self.arena_bytes, all - self.arena_bytes)
+        workspace::needs(&self.workspaces)
     }
 
     /// Where an operand is in memory of devices that the CPU does not reach, if it is there: the

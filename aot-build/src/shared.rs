@@ -9,7 +9,8 @@ use crate::error::Problem;
 use crate::program::{PlacedPool, Program, distribute};
 use crate::report::MemoryReport;
 use crate::settings::{Settings, Written};
-use crate::{Builder, Config, Error, Model, compile, limits, workspace};
+use crate::workspace::{self, Workspace};
+use crate::{Builder, Config, Error, Model, compile, limits};
 
 /// Several models, see [`Builder::models`].
 #[derive(Debug)]
@@ -179,8 +180,7 @@ fn join(models: &mut [Model], config: &Config) -> Result<(), Vec<Problem>> {
     }
     models.iter_mut().for_each(|model| model.config.pools.clone_from(&config.pools));
     let programs: Vec<&Program> = models.iter().map(|model| &model.compiled.program).collect();
-    let search = compile::plan_limits(config);
-    let shared = workspace::plan(&programs, &config.workspaces(), config.planner, &search)?;
+    let shared = planned(&programs, config)?;
     let bytes = shared.bytes();
     let mut programs: Vec<&mut Program> =
         models.iter_mut().map(|model| &mut model.compiled.program).collect();
@@ -194,6 +194,26 @@ fn join(models: &mut [Model], config: &Config) -> Result<(), Vec<Problem>> {
         compiled.constant_pools.clone_from(&constant_pools);
     }
     Ok(())
+}
+
+/// The workspace of the programs. Each keeps results apart from their operands as far as it may by
+/// itself, unless they then need more together.
+fn planned(programs: &[&Program], config: &Config) -> Result<Workspace, Vec<Problem>> {
+    let search = compile::plan_limits(config);
+    let plan =
+        |programs: &[&Program]| workspace::plan(programs, &config.workspaces(), config.planner, &search);
+    let apart = plan(programs)?;
+    if programs.iter().all(|program| program.cell_limit.is_none()) {
+        return Ok(apart);
+    }
+    let free: Vec<Program> =
+        programs.iter().map(|program| Program { cell_limit: None, ..(*program).clone() }).collect();
+    let free = plan(&free.iter().collect::<Vec<_>>())?;
+    if workspace::needs(&apart.pools) > workspace::needs(&free.pools) {
+        return Ok(free);
+    }
+    // What no plan can do without is known of all of them.
+    Ok(Workspace { lower_bound: free.lower_bound, proved: free.proved, ..apart })
 }
 
 /// What the models need together beyond the limits.
@@ -230,6 +250,8 @@ fn alive(model: &Model, pool: Option<&str>) -> String {
 #[cfg(all(test, feature = "tflite"))]
 mod tests {
     use super::*;
+    use crate::graph::sketch::{Sketch, f32_type};
+    use crate::ops::{AveragePool2d, Padding2d};
 
     const DIGITS: &str = "../examples/digits/model/digits.tflite";
 
@@ -256,6 +278,25 @@ mod tests {
         let text = error(shared(&["First", "Second"]).flash_limit(9_001));
         let constants = "key `flash_limit`: needs 9 002 bytes of flash for constants, the limit is 9 001";
         assert!(text.contains(constants), "{text}");
+    }
+
+    /// Whatever each may do without by itself.
+    #[test]
+    fn results_take_the_place_of_operands_where_models_need_that_together() {
+        let (window, stride, activation) = ([3, 3], [1, 1], Default::default());
+        let pool = AveragePool2d { window, stride, padding: Padding2d::Same, activation };
+        let mut sketch = Sketch::new();
+        let image = sketch.input("image", f32_type([1, 8, 8, 16]));
+        let pooled = sketch.node("pooled", pool, &[image]);
+        let config = Config::default();
+        let compiled = compile::compile(sketch.finish(&[pooled]), &config).unwrap();
+        let tensor = 8 * 8 * 16 * 4;
+        assert!(compiled.proved && (tensor + 1..2 * tensor).contains(&compiled.arena_bytes));
+        for cell_limit in [None, Some(64), Some(0)] {
+            let program = Program { cell_limit, ..compiled.program.clone() };
+            let shared = planned(&[&program; 2], &config).unwrap();
+            assert_eq!((shared.bytes(), shared.proved), (compiled.arena_bytes, true), "{cell_limit:?}");
+        }
     }
 
     #[test]

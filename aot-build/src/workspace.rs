@@ -29,6 +29,15 @@ impl Workspace {
     }
 }
 
+/// What pools of the workspace need: bytes beyond their limits, bytes of RAM, and of memory that
+/// devices have.
+pub(crate) fn needs(pools: &[PlacedPool]) -> (usize, usize, usize) {
+    let excess = pools.iter().map(PlacedPool::excess).sum();
+    let (ram, others): (Vec<_>, Vec<_>) = pools.iter().partition(|pool| pool.is_ram());
+    let bytes = |pools: Vec<&PlacedPool>| pools.iter().map(|pool| pool.bytes).sum();
+    (excess, bytes(ram), bytes(others))
+}
+
 /// Plans the workspace of programs of which one runs at a time. Where the pools' limits cannot
 /// be kept, a pool exceeds its own: by how much is to be reported.
 pub(crate) fn plan(

@@ -74,8 +74,9 @@ fn filters(step: &Step) -> Option<(ConstantView, Filters)> {
     };
     let weights = step.operand_infos().iter().position(|(name, _)| *name == "weights")?;
     let Operand::Constant(view) = *step.operands.get(weights)? else { return None };
+    let is_all = view.len > 0 && view.len == groups * filters * len;
     let filters = Filters::new(view.offset, groups, filters, len);
-    (view.len > 0 && filters.are_aligned()).then_some((view, filters))
+    (is_all && filters.are_aligned()).then_some((view, filters))
 }
 
 fn of_conv2d(params: &Conv2dI8) -> (usize, usize, usize) {

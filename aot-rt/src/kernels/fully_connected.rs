@@ -131,7 +131,8 @@ pub fn fully_connected_i8(
 }
 
 /// [`fully_connected_i8`] with the rows of weights as
-/// [`Constants::with_blocks`](crate::Constants::with_blocks) arranges them.
+/// [`Constants::with_blocks`](crate::Constants::with_blocks) arranges them, from a multiple of four
+/// bytes on where there are four or more.
 pub fn fully_connected_blocked_i8(
     params: &impl Params<FullyConnectedI8>,
     x: &[i8],

@@ -108,11 +108,10 @@ impl Layer {
         (&self.bias[..channels], &self.multipliers[..self.factors], &self.shifts[..self.factors])
     }
 
-    /// The weights with filters of so many each as the processor's kernels read them.
+    /// The weights with these filters as the processor's kernels read them.
     #[inline(never)]
-    fn in_blocks(&self, filters: usize, len: usize) -> Constants<WEIGHTS> {
-        let weights = Constants::new(self.weights.map(i8::cast_unsigned));
-        weights.with_blocks(&[Filters::new(0, 1, filters, len)])
+    fn in_blocks(&self, filters: Filters) -> Constants<WEIGHTS> {
+        Constants::new(self.weights.map(i8::cast_unsigned)).with_blocks(&[filters])
     }
 
     /// The result of a channel's sum of products.
@@ -188,7 +187,7 @@ fn fully_connected(random: &mut Random) -> bool {
     let (bias, multipliers, shifts) = layer.factors(outputs);
     let x = &layer.x[..inputs];
     if random.below(2) == 0 {
-        let blocks = layer.in_blocks(outputs, inputs);
+        let blocks = layer.in_blocks(Filters::new(0, 1, outputs, inputs));
         let weights = &blocks.get::<i8, 0, WEIGHTS>()[..weights.len()];
         fully_connected_blocked_i8(&params, x, y, weights, bias, multipliers, shifts);
     } else {
@@ -207,6 +206,8 @@ struct Convolution {
     in_channels: usize,
     out_channels: usize,
     depth_multiplier: Option<usize>,
+    /// Groups of channels that are convolved apart, unless each is.
+    groups: usize,
     layer: Layer,
     /// Its filters in blocks, if it reads them so.
     blocks: Option<Constants<WEIGHTS>>,
@@ -256,16 +257,19 @@ impl Convolution {
         let window = Window2d { batch: 1, input, output, kernel, stride, dilation, padding };
         let multiplier = 1 + random.below(4) / 3 * random.below(12);
         let depth_multiplier = (random.below(2) == 0).then_some(multiplier);
-        let in_channels = 1 + random.below(depth_multiplier.map_or(24, |multiplier| CHANNELS / multiplier));
+        let groups = if depth_multiplier.is_none() { 1 + random.below(3) } else { 1 };
+        let most = depth_multiplier.map_or(24 / groups, |multiplier| CHANNELS / multiplier);
+        let in_channels = groups * (1 + random.below(most));
         let out_channels =
-            depth_multiplier.map_or(1 + random.below(9), |multiplier| in_channels * multiplier);
+            depth_multiplier.map_or(groups * (1 + random.below(9)), |multiplier| in_channels * multiplier);
         let layer = Layer::new(random, out_channels);
         let is_added = depth_multiplier.is_none() && random.below(3) == 0;
         let sum = is_added.then(|| sum(random, layer.output));
-        let filter = kernel[0] * kernel[1] * in_channels;
-        let is_blocked = depth_multiplier.is_none() && random.below(2) == 0;
-        let blocks = is_blocked.then(|| layer.in_blocks(out_channels, filter));
-        Some(Self { window, in_channels, out_channels, depth_multiplier, layer, blocks, sum })
+        let filter = kernel[0] * kernel[1] * (in_channels / groups);
+        let filters = Filters::new(0, groups, out_channels / groups, filter);
+        let is_blocked = depth_multiplier.is_none() && filters.are_aligned() && random.below(2) == 0;
+        let blocks = is_blocked.then(|| layer.in_blocks(filters));
+        Some(Self { window, in_channels, out_channels, depth_multiplier, groups, layer, blocks, sum })
     }
 
     fn run(&self, images: impl Accumulating<i8>) {
@@ -273,14 +277,14 @@ impl Convolution {
         let (window, in_channels, out_channels) = (*window, *in_channels, *out_channels);
         let (input_zero_point, output) = (layer.zero, layer.output);
         let (bias, multipliers, shifts) = layer.factors(out_channels);
-        let filters = if self.depth_multiplier.is_some() { 1 } else { in_channels };
+        let filters = if self.depth_multiplier.is_some() { 1 } else { in_channels / self.groups };
         let weights = &layer.weights[..window.kernel[0] * window.kernel[1] * filters * out_channels];
         if let Some(depth_multiplier) = self.depth_multiplier {
             let params =
                 DepthwiseConv2dI8 { window, in_channels, depth_multiplier, input_zero_point, output };
             return depthwise_conv2d_i8(&params, images, weights, bias, multipliers, shifts);
         }
-        let (groups, weights_zero_point) = (1, 0);
+        let (groups, weights_zero_point) = (self.groups, 0);
         let conv2d = Conv2dI8 {
             window,
             in_channels,
@@ -306,6 +310,7 @@ impl Convolution {
     fn is(&self, there: &[i8], y: &[i8]) -> bool {
         let Self { window, in_channels, out_channels, layer, .. } = self;
         let cells = window.kernel[0] * window.kernel[1];
+        let [in_group, out_group] = [in_channels, out_channels].map(|channels| channels / self.groups);
         y.iter().zip(there).enumerate().all(|(i, (y, there))| {
             let (cell, channel) = (i / out_channels, i % out_channels);
             let mut products = 0;
@@ -316,8 +321,10 @@ impl Convolution {
             for (tap, pixel) in taps(window, cell) {
                 match self.depth_multiplier {
                     Some(multiplier) => add(pixel, channel / multiplier, tap * out_channels + channel),
-                    None => (0..*in_channels)
-                        .for_each(|from| add(pixel, from, (channel * cells + tap) * in_channels + from)),
+                    None => {
+                        let (first, weights) = (channel / out_group * in_group, channel * cells + tap);
+                        (0..in_group).for_each(|from| add(pixel, first + from, weights * in_group + from));
+                    }
                 }
             }
             let own = layer.result(channel, products);

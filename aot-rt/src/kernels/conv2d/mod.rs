@@ -177,7 +177,8 @@ pub fn conv2d_i8(
 }
 
 /// [`conv2d_i8`] with the filters of each group as
-/// [`Constants::with_blocks`](crate::Constants::with_blocks) arranges them.
+/// [`Constants::with_blocks`](crate::Constants::with_blocks) arranges them, from a multiple of four
+/// bytes on where there are four or more.
 pub fn conv2d_blocked_i8(
     params: &impl Params<Conv2dI8>,
     images: impl Images<i8>,

@@ -43,19 +43,25 @@ pub(super) fn blocked_dots(
     filter: usize,
 ) {
     let x = x.as_flattened();
-    let needed = (FILTERS * sums.len()).saturating_sub(FILTERS) * filter + FILTERS * len;
-    if sums.is_empty() || len == 0 || x.len() < len || weights.len() < needed {
+    let block = filter.saturating_mul(FILTERS);
+    // Block by block: whether a product wraps, its upper word says, which takes a call here.
+    let mut left = weights.len();
+    for _ in 1..sums.len() {
+        let Some(behind) = left.checked_sub(block) else { return };
+        left = behind;
+    }
+    if sums.is_empty() || len == 0 || x.len() < len || left < FILTERS * len {
         return;
     }
     // From behind the weights of these cells to those of the next block.
-    let step = (FILTERS * filter).wrapping_sub(FILTERS * len);
+    let step = block.wrapping_sub(FILTERS * len);
     let ends = sums.as_mut_ptr_range();
     // SAFETY: for every four sums from `ends.start` to `ends.end`, it reads `len` cells of `x`,
-    // two bytes each, and four weights for each: the check above has found them to be there, with
-    // the weights of the next four sums `FILTERS * filter` further. It writes the sums, the
-    // registers named, and eleven words that it takes of the stack and gives back, seven of which
-    // keep the registers that are not to be named. `x` and `sums` are aligned, as `ldrsh`, `ldr`
-    // and `stm` ask.
+    // two bytes each, and four weights for each: the checks above have found them to be there,
+    // with the weights of the next four sums `block` further. It writes the sums, the registers
+    // named, and eleven words that it takes of the stack and gives back, seven of which keep the
+    // registers that are not to be named. `x` and `sums` are aligned, as `ldrsh`, `ldr` and `stm`
+    // ask.
     unsafe {
         asm!(
             "push {{r6, r7}}",

@@ -8,6 +8,7 @@
 use core::arch::asm;
 
 use super::super::dot::FILTERS;
+use super::each_has;
 use super::processor::Four;
 
 /// Four cells times four filters in a block: 18 instructions for 16 products.
@@ -130,9 +131,8 @@ pub(super) fn blocked_dots(
     weights: &[i8],
     filter: usize,
 ) {
-    let filters = FILTERS * sums.len();
-    let needed = filters.saturating_sub(FILTERS) * filter + FILTERS * len;
-    if filters == 0 || x.len() < len.div_ceil(4) || weights.len() < needed {
+    let block = filter.saturating_mul(FILTERS);
+    if x.len() < len.div_ceil(4) || !each_has(weights, (sums.len(), block), FILTERS * len) {
         return;
     }
     if !weights.as_ptr().addr().is_multiple_of(4) {
@@ -140,17 +140,17 @@ pub(super) fn blocked_dots(
     }
     let end = x.as_ptr().wrapping_add(len / 4);
     // From behind the weights of these cells to those of the next block.
-    let step = (FILTERS * filter).wrapping_sub(FILTERS * len);
+    let step = block.wrapping_sub(FILTERS * len);
     let ends = sums.as_mut_ptr_range();
     // SAFETY: for every four sums from `ends.start` to `ends.end`, it reads `len / 4` times eight
     // bytes of `x`, and eight more where `len` is no multiple of four, which is `len.div_ceil(4)`
     // elements: the first check has found them to be there. For each it reads sixteen bytes of the
     // weights, of the last four as many for each cell that is left: `FILTERS * len`, which the
-    // first check has found to be there, too, with the next four sums `FILTERS * filter` further.
+    // first check has found to be there, too, with those of the next four sums `block` further.
     // It writes the sums, the registers named, and seven words that it takes of the stack and
-    // gives back, two of which keep the registers that are not to be named. `x` and `sums` are
-    // aligned to words, and the second check has found the weights to be, as `ldrd`, `strd` and
-    // `ldm` ask.
+    // gives back, two of which keep the registers that are not to be named. `sums` are aligned to
+    // words, as is `x` where it is read by words, with DSP instructions; the second check has found
+    // the weights to be, as `ldrd`, `strd` and `ldm` ask.
     unsafe {
         asm!(
             "push {{r6, r7}}",

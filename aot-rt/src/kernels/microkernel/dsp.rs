@@ -9,7 +9,7 @@
 use core::arch::asm;
 
 use super::super::dot::FILTERS;
-use super::has;
+use super::{each_has, has};
 
 /// Four cells of 16 bits: the first and the third in a word, then the second and the fourth.
 /// So `sxtb16` leaves the weights.
@@ -127,8 +127,7 @@ macro_rules! odd_four {
 /// skips the first half at first.
 #[inline(never)]
 pub(super) fn dots(x: &[Four], sums: &mut [[i32; FILTERS]], weights: &[i8], filter: usize) {
-    let filters = FILTERS * sums.len();
-    if x.is_empty() || filters == 0 || weights.len() < (filters - 1) * filter + 4 * x.len() {
+    if x.is_empty() || !each_has(weights, (FILTERS * sums.len(), filter), 4 * x.len()) {
         return;
     }
     let (cells, ends) = (x.as_ptr_range(), sums.as_mut_ptr_range());

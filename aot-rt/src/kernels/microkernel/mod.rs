@@ -60,6 +60,18 @@ const fn has(elements: &[i8], start: usize, len: usize) -> bool {
     }
 }
 
+/// Whether there are `len` elements from the first of each of `count` filters on, which are
+/// `distance` apart; not where there are no filters. Nothing wraps, however large the numbers are.
+#[inline(always)]
+#[cfg(any(aot_armv7m, aot_helium, test))]
+const fn each_has(elements: &[i8], (count, distance): (usize, usize), len: usize) -> bool {
+    let Some(last) = count.checked_sub(1) else { return false };
+    match last.checked_mul(distance) {
+        Some(last) => has(elements, last, len),
+        None => false,
+    }
+}
+
 /// Cells, less their zero point, that many filters are multiplied with.
 pub(crate) struct Widened {
     fours: [Four; FOURS],
@@ -208,6 +220,15 @@ mod tests {
             assert_eq!(sums::<false, FILTERS>(&cells, &rows, len), expect, "{len} cells");
             assert_eq!(sums::<true, FILTERS>(&cells, &blocks, len), expect, "{len} cells, blocked");
         }
+    }
+
+    #[test]
+    fn filters_that_are_there() {
+        let elements = [0; 8];
+        assert!(each_has(&elements, (3, 2), 4) && each_has(&elements, (1, usize::MAX), 8));
+        assert!(!each_has(&elements, (3, 2), 5) && !each_has(&elements, (0, 2), 0));
+        // Would wrap to 0.
+        assert!(!each_has(&elements, (5, usize::MAX / 4 + 1), 0));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use core::arch::asm;
 
 use super::super::OutputI8;
 use super::super::dot::FILTERS;
-use super::has;
+use super::{each_has, has};
 pub(crate) use memory::{cleared, copy, filled, room};
 pub(crate) use sum::add;
 pub(crate) use window::{SUMS, Window};
@@ -27,8 +27,7 @@ const LANES: usize = 16;
 #[inline(never)]
 pub(crate) fn add_products(sums: &mut [i32], x: &[i8], zero: i16, weights: &[i8], filter: usize) {
     debug_assert!(i8::try_from(zero).is_ok());
-    let Some(last) = sums.len().checked_sub(1).and_then(|last| last.checked_mul(filter)) else { return };
-    if x.is_empty() || !has(weights, last, x.len()) {
+    if x.is_empty() || !each_has(weights, (sums.len(), filter), x.len()) {
         return;
     }
     let (blocks, rest) = sums.as_chunks_mut();
