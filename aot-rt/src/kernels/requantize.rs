@@ -119,6 +119,9 @@ impl Requantize<'_> {
         } else {
             y.len()
         };
+        if left == 0 {
+            return;
+        }
         let y = y.get_mut(..left).unwrap_or_default();
         let step = usize::from(multipliers.len() > 1);
         let mut factor = 0;
