@@ -26,17 +26,20 @@ pub(crate) trait Stored {
     );
 }
 
-/// A byte for each, filters in rows.
-pub(crate) struct Bytes;
+/// A byte for each, filters in [blocks](super::microkernel::blocks) or in rows.
+pub(crate) struct WholeBytes<const BLOCKED: bool>;
 
-/// A byte for each, filters in [blocks](super::microkernel::blocks).
-pub(crate) struct Blocked;
+/// A byte for each, filters in rows.
+pub(crate) type Bytes = WholeBytes<false>;
+
+/// A byte for each, filters in blocks.
+pub(crate) type Blocked = WholeBytes<true>;
 
 /// Half a byte for each; every filter starts with a whole one.
 pub(crate) struct Nibbles;
 
-impl Stored for Bytes {
-    const WIDENS: bool = DSP;
+impl<const BLOCKED: bool> Stored for WholeBytes<BLOCKED> {
+    const WIDENS: bool = if BLOCKED { IN_BLOCKS } else { DSP };
 
     #[inline(always)]
     fn bytes(filter: usize) -> usize {
@@ -51,27 +54,11 @@ impl Stored for Bytes {
         finish: &F,
         y: &mut [F::Y],
     ) {
-        products_i8(cells, zero, filters, finish, y);
-    }
-}
-
-impl Stored for Blocked {
-    const WIDENS: bool = IN_BLOCKS;
-
-    #[inline(always)]
-    fn bytes(filter: usize) -> usize {
-        filter
-    }
-
-    #[inline(always)]
-    fn products<F: Finish>(
-        cells: impl Located<i8>,
-        zero: i16,
-        filters: (&[i8], usize),
-        finish: &F,
-        y: &mut [F::Y],
-    ) {
-        blocked_products_i8(cells, zero, filters, finish, y);
+        if BLOCKED {
+            blocked_products_i8(cells, zero, filters, finish, y);
+        } else {
+            products_i8(cells, zero, filters, finish, y);
+        }
     }
 }
 

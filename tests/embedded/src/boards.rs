@@ -42,6 +42,16 @@ const fn region(origin: u32, kib: u32) -> Region {
 /// The board whose images have no kernels in assembly.
 const PORTABLE: &str = "M4F portable";
 
+const M4F: Board = Board {
+    name: "M4F",
+    machine: "mps2-an386",
+    target: "thumbv7em-none-eabihf",
+    cpu: "cortex-m4",
+    flash: Some(region(0, 1024)),
+    ram: region(0x2000_0000, 256),
+    clock: Clock::SysTick { mhz: 25 },
+};
+
 /// The sizes are those of usual parts, so that what is too large does not link.
 pub(crate) const BOARDS: [Board; 9] = [
     Board {
@@ -72,25 +82,9 @@ pub(crate) const BOARDS: [Board; 9] = [
         ram: region(0x2000_0000, 256),
         clock: Clock::SysTick { mhz: 25 },
     },
-    Board {
-        name: "M4F",
-        machine: "mps2-an386",
-        target: "thumbv7em-none-eabihf",
-        cpu: "cortex-m4",
-        flash: Some(region(0, 1024)),
-        ram: region(0x2000_0000, 256),
-        clock: Clock::SysTick { mhz: 25 },
-    },
+    M4F,
     // The same, with kernels in plain Rust.
-    Board {
-        name: PORTABLE,
-        machine: "mps2-an386",
-        target: "thumbv7em-none-eabihf",
-        cpu: "cortex-m4",
-        flash: Some(region(0, 1024)),
-        ram: region(0x2000_0000, 256),
-        clock: Clock::SysTick { mhz: 25 },
-    },
+    Board { name: PORTABLE, ..M4F },
     Board {
         name: "M7",
         machine: "mps2-an500",
